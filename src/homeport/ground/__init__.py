@@ -1,0 +1,1 @@
+"""Errors, digests, secrets, names, paths, limits. Imports the standard library only."""
