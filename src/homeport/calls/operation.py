@@ -30,7 +30,7 @@ class Operation:
     name: str
     """As the caller said it: a tool's or prompt's served name, or a resource's URI."""
     params: Mapping[str, bytes]
-    """Every member of `params` as received, raw: `arguments`, `_meta`, `inputResponses`, `requestState`, unknown ones."""
+    """Every member of `params` as received, raw: `arguments`, `_meta`, `requestState`, unknown ones."""
     caller: Caller
     server: str = ""
     """Set at a single server's endpoint and in `homeport call SERVER TOOL`: then `name` is the upstream's own."""
@@ -53,7 +53,7 @@ class RefusalKind(StrEnum):
     APPROVAL = "approval"
     """Declined, or nobody answered in time; the text says where to answer."""
     DRIFT = "schema_drift"
-    SECRET = "secret_missing"
+    NO_SECRET = "secret_missing"  # noqa: S105
     JOURNAL = "journal"
     """The audit line could not be written, so the call was not made."""
     UPSTREAM = "upstream_failed"

@@ -1,4 +1,4 @@
-"""What the pipeline needs of higher rooms: the three ways out of it. Higher rooms implement, `cli/assemble` connects."""
+"""What the pipeline needs of higher rooms. They implement these; `cli/assemble` puts the pieces together."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class AuditRow:
 
 
 class Observer(Protocol):
-    """Sees every row after it is in the journal: the live console, later the broker of apps. Must not block or raise."""
+    """Sees every row after it is in the journal: the live console, later the apps. Must not block or raise."""
 
     def observe(self, row: AuditRow) -> None:
         """One row, `begun`, `ended` or `refused`."""

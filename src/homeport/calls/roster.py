@@ -1,6 +1,6 @@
 """The servers and profiles in force at one moment: what the pipeline and the lists decide from. Immutable.
 
-`ops.roster` composes it from project, lock, surfaces and trust; a changed file makes a new one, and a broken file leaves
+`ops.roster` composes it from project, lock, surfaces and trust; a changed file makes a new one, a broken file leaves
 the old one in force.
 """
 
