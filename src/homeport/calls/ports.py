@@ -72,6 +72,14 @@ class AuditRow:
     """`{"is_error": bool, "bytes": n, "digest": "sha256:…"}`."""
     duration_ms: float | None = None
     dry_run: bool = False
+    phases_ms: Mapping[str, float] | None = None
+    """`{"decide": …, "approval": …, "connect": …, "call": …}`, those that took place."""
+    tool_digest: str = ""
+    """Of the locked definition that was decided by."""
+    roster: str = ""
+    """Digest of the roster in force: project, policy and lock."""
+    approval: str = ""
+    """`once`, `thread`, `always`, `declined` or `unanswered`, where a person was asked or had been."""
 
 
 class Observer(Protocol):
