@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
+
+from homeport.ground import digests
+from homeport.ground.exact import Json
 
 FORMAT = 1
+
+Kind: TypeAlias = Literal["python", "node"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,17 +23,18 @@ class Dependency:
     hashes: tuple[str, ...]
     """`sha256:…` (PyPI) or `sha512-…` (npm), sorted."""
     marker: str = ""
-    """The environments it belongs to (PEP 508), in a resolution for all platforms."""
+    """The environments it belongs to, as the resolution is for all: PEP 508; npm: `os=…; cpu=…; libc=…; optional`."""
     path: str = ""
     """npm only: where it lies below the runtime (`node_modules/…`)."""
     depends: tuple[str, ...] = ()
+    """npm only: `name@range`, with `optional:`, `peer:` or `peer-optional:` before it where it is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
     """What one server's program is made of."""
 
-    kind: Literal["python", "node"]
+    kind: Kind
     requirement: str
     dependencies: tuple[Dependency, ...]
     digest: str
@@ -54,3 +60,22 @@ class Lock:
     """The whole file."""
 
     pins: Mapping[str, Pin] = field(default_factory=dict[str, Pin])
+
+    def runtimes(self) -> Mapping[str, Runtime]:
+        """Every runtime of the lock by its digest; servers with the same program share one."""
+        return {pin.runtime.digest: pin.runtime for pin in self.pins.values() if pin.runtime is not None}
+
+
+def new_runtime(kind: Kind, requirement: str, dependencies: Iterable[Dependency]) -> Runtime:
+    """A runtime in its one form: dependencies sorted, and the digest over all of it."""
+    ordered = tuple(sorted(dependencies, key=lambda each: (each.path, each.name, each.version, each.marker)))
+    return Runtime(kind, requirement, ordered, runtime_digest(kind, requirement, ordered))
+
+
+def runtime_digest(kind: Kind, requirement: str, dependencies: Iterable[Dependency]) -> str:
+    """`sha256:…` over everything that decides which files are installed."""
+    listed: list[Json] = [
+        [each.name, each.version, list(each.hashes), each.marker, each.path, list(each.depends)]
+        for each in dependencies
+    ]
+    return digests.of_json({"kind": kind, "requirement": requirement, "dependencies": listed})
