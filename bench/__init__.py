@@ -1,0 +1,1 @@
+"""`make bench`: what Homeport costs, as ratios measured in one run. Needs gcc and wrk; prints, and writes JSON."""
