@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from homeport.connect import places
-from homeport.ground import paths
 from hypothesis import given
 from hypothesis import strategies as st
+
+from homeport.connect import places
+from homeport.ground import paths
 
 VARIABLES = ["HOMEPORT_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "APPDATA", "LOCALAPPDATA"]
 

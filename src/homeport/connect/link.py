@@ -154,7 +154,7 @@ def as_object(value: Any) -> dict[str, object]:
     """A JSON object, or an empty one for anything else."""
     if not isinstance(value, dict):
         return {}
-    members: dict[str, object] = value
+    members: dict[str, object] = value  # pyright: ignore[reportUnknownVariableType]
     return members
 
 
