@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 import platform
 from dataclasses import asdict
@@ -25,7 +25,7 @@ def main() -> None:
                 ratio = f"{row.ratio:8.2f}" if row.ratio is not None else " " * 8
                 against = f"  (against {row.against})" if row.against else ""
                 print(f"{row.name:52} {row.value:9.1f} {row.unit:3} {ratio}  {row.goal}{against}", flush=True)
-    target = Path(__file__).parent / "results" / f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H%M%S}.json"
+    target = Path(__file__).parent / "results" / f"{dt.datetime.now(dt.UTC):%Y-%m-%dT%H%M%S}.json"
     target.parent.mkdir(exist_ok=True)
     machine = {"python": platform.python_version(), "system": platform.platform(), "homeport": homeport.__version__}
     target.write_text(json.dumps({"machine": machine, "rows": [asdict(row) for row in rows]}, indent=2) + "\n")

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,9 +66,9 @@ def pinned(core: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def running(argv: Sequence[str], *, core: int, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+def running(argv: Sequence[str], *, core: int, **options: Any) -> Generator[subprocess.Popen[bytes]]:
     """A process on a core, ended at the end."""
-    process = subprocess.Popen([*pinned(core), *argv], **options)
+    process: subprocess.Popen[bytes] = subprocess.Popen([*pinned(core), *argv], **options)
     try:
         yield process
     finally:
@@ -135,7 +135,7 @@ def whole_process(argv: Sequence[str], *, times: int = 9, env: Mapping[str, str]
 
 
 @contextlib.contextmanager
-def workplace() -> Iterator[Path]:
+def workplace() -> Generator[Path]:
     """A temporary folder."""
     with tempfile.TemporaryDirectory(prefix="homeport-bench-") as folder:
         yield Path(folder)

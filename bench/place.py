@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,7 +81,7 @@ class Place:
         )  # fmt: skip
 
     @contextlib.contextmanager
-    def up(self) -> Iterator[Gateway]:
+    def up(self) -> Generator[Gateway]:
         """A gateway alone on its core."""
         words = ["up", "--json", "--port", "0", "--project", str(self.project)]
         homeport = str(Path(sys.executable).parent / "homeport")
@@ -95,7 +95,7 @@ class Place:
 
 
 @contextlib.contextmanager
-def prepared(root: Path) -> Iterator[Place]:
+def prepared(root: Path) -> Generator[Place]:
     """Build, start the echo server, lock and grant."""
     cup = build_cup(root)
     port = free_port()

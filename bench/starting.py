@@ -52,7 +52,8 @@ def _connect(place: Place, bare: float) -> Iterator[Result]:
                  "--project", str(place.project)],
                 env=dict(place.environment), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             )  # fmt: skip
-            assert process.stdin and process.stdout
+            assert process.stdin
+            assert process.stdout
             process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
             process.stdin.flush()
             answer = json.loads(process.stdout.readline())

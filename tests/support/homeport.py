@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ class Home:
         return json.loads(self.run(*arguments, "--json", check=check).stdout)
 
     @contextlib.contextmanager
-    def up(self, *arguments: str, verb: str = "up") -> Iterator[Up]:
+    def up(self, *arguments: str, verb: str = "up") -> Generator[Up]:
         """A running gateway; stopped at the end, and killed if it does not stop."""
         log = (self.root / "up.log").open("ab")
         process = subprocess.Popen(
