@@ -66,9 +66,17 @@ def pinned(core: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def running(argv: Sequence[str], *, core: int, **options: Any) -> Generator[subprocess.Popen[bytes]]:
+def running(
+    argv: Sequence[str],
+    *,
+    core: int,
+    env: Mapping[str, str] | None = None,
+    stdout: int | None = None,
+    stderr: int | None = None,
+    stdin: int | None = None,
+) -> Generator[subprocess.Popen[bytes]]:
     """A process on a core, ended at the end."""
-    process: subprocess.Popen[bytes] = subprocess.Popen([*pinned(core), *argv], **options)
+    process = subprocess.Popen([*pinned(core), *argv], env=env, stdout=stdout, stderr=stderr, stdin=stdin)
     try:
         yield process
     finally:

@@ -56,7 +56,8 @@ class Gateway:
         answer = self._connection.getresponse()
         text = answer.read()
         taken = (time.perf_counter() - start) * 1000
-        assert answer.status == 200 and b'"result"' in text, text[:400]
+        assert answer.status == 200, text[:400]
+        assert b'"result"' in text, text[:400]
         return taken
 
 
