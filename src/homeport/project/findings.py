@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 
 from homeport.ground.errors import HomeportError, InvalidInput, Place, Problem
 from homeport.project.lines import KeyPath
@@ -19,27 +18,12 @@ class Findings:
         self.lines = lines
         self.problems: list[Problem] = []
 
-    def place(self, path: KeyPath, *above: str) -> Place:
+    def place(self, path: KeyPath) -> Place:
         """The place of a key; of the nearest table around it when it is not written."""
-        whole: KeyPath = (*above, *path)
-        if above and path[: len(above)] == above:
-            whole = path
-        near = whole
+        near = path
         while near and near not in self.lines:
             near = near[:-1]
-        return Place(self.file, self.lines.get(near, 0), dotted(whole))
-
-    def place_of_dotted(self, path: str) -> Place:
-        """The place of a key path written as `dotted` writes it; of the nearest table around it."""
-        near = path
-        while near and near not in self.dotted_lines:
-            cut = max(near.rfind("."), near.rfind("["))
-            near = near[:cut] if cut > 0 else ""
-        return Place(self.file, self.dotted_lines.get(near, 0), path)
-
-    @cached_property
-    def dotted_lines(self) -> Mapping[str, int]:
-        return {dotted(path): line for path, line in self.lines.items()}
+        return Place(self.file, self.lines.get(near, 0), dotted(path))
 
     def add(self, path: KeyPath, problem: Problem) -> None:
         self.problems.append(replace(problem, place=self.place(path)))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from homeport.ground.errors import InvalidInput, Place, Unavailable
+from homeport.ground.errors import InvalidInput, Place, Problem, Unavailable
 from homeport.ground.paths import PROJECT_FILE
 from homeport.project import keys
 from homeport.project.findings import Findings
@@ -17,6 +18,7 @@ from homeport.project.model import Project
 from homeport.project.servers import server
 from homeport.project.shape import conform
 from homeport.project.values import table
+from homeport.surface.policy import Profile
 from homeport.surface.policy_parse import parse_profiles
 
 
@@ -60,9 +62,9 @@ def parse(data: bytes, *, root: Path) -> Project:
         for name, raw in table(document.get("servers")).items()
         if isinstance(raw, dict) and (found := server(name, cast("dict[str, Any]", raw), findings)) is not None
     }
-    raw_profiles = table(document.get("profiles"))
-    profiles, problems = parse_profiles(raw_profiles, place_of=lambda path: findings.place(path, "profiles"))
+    profiles, problems = parse_profiles(table(document.get("profiles")), place_of=findings.place)
     findings.problems += problems
+    _check_granted(profiles, table(document.get("servers")), findings)
     findings.finish()
     return Project(
         root,
@@ -71,6 +73,17 @@ def parse(data: bytes, *, root: Path) -> Project:
         profiles,
         {name: str(url) for name, url in table(document.get("registries")).items()},
     )
+
+
+def _check_granted(profiles: Mapping[str, Profile], servers: Mapping[str, Any], findings: Findings) -> None:
+    """A grant for a server that this file does not have is a slip of the pen, not a wish for later."""
+    for profile in profiles.values():
+        for name in profile.grants:
+            if name not in servers:
+                near = difflib.get_close_matches(name, servers, n=1)
+                remedy = f"write `{near[0]}`" if near else f"remove the grant, or `homeport add {name}`"
+                path = ("profiles", profile.name, "grants", name)
+                findings.add(path, Problem("project.unknown_server", f"there is no server {name!r}", remedy=remedy))
 
 
 def _decode(data: bytes, file: str) -> tuple[dict[str, Any], str]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from homeport.declarations.parse import declaration_problems, parse_declaration
+from homeport.declarations.parse import declaration_problems
 from homeport.ground.errors import InvalidInput, Problem
 from homeport.ground.secrets import Chain, Template
 from homeport.packages.requirement import node_requirement, package_requirement, python_requirement
-from homeport.project.findings import Findings, dotted
+from homeport.project.findings import Findings
 from homeport.project.lines import KeyPath
 from homeport.project.model import Command, NodeRuntime, PackageSource, PythonRuntime, Remote, Server, Source
 from homeport.project.values import table, text, texts
@@ -35,13 +34,13 @@ def server(name: str, raw: dict[str, Any], findings: Findings) -> Server | None:
     env = _chains(raw.get("env"), (*path, "env"), findings)
     declaration = None
     if "app" in raw or "requires" in raw:
-        problems = declaration_problems(
-            name, raw_app=raw.get("app"), raw_requires=raw.get("requires"), where=dotted(path)
+        declaration, problems = declaration_problems(
+            name,
+            raw_app=raw.get("app"),
+            raw_requires=raw.get("requires"),
+            place_of=lambda keys: findings.place((*path, *keys)),
         )
-        for problem in problems:
-            _adopt_declaration(problem, path, findings)
-        if not problems:
-            declaration = parse_declaration(name, raw_app=raw.get("app"), raw_requires=raw.get("requires"))
+        findings.problems += problems
     if source is None or len(findings.problems) > before:
         return None
     return Server(
@@ -55,14 +54,6 @@ def server(name: str, raw: dict[str, Any], findings: Findings) -> Server | None:
         declaration=declaration,
         place=findings.place(path),
     )
-
-
-def _adopt_declaration(problem: Problem, path: KeyPath, findings: Findings) -> None:
-    """A problem of `app` or `requires`: its own key path, if it tells one below the server, finds the line."""
-    stem = dotted(path)
-    told = problem.place.path
-    inner = told if told == stem or told.startswith((f"{stem}.", f"{stem}[")) else f"{stem}.{told}" if told else stem
-    findings.problems.append(replace(problem, place=findings.place_of_dotted(inner)))
 
 
 def _source(raw: Mapping[str, Any], path: KeyPath, findings: Findings) -> Source | None:
@@ -169,7 +160,7 @@ def _remote(raw: Mapping[str, Any], path: KeyPath, findings: Findings) -> Source
 def _chains(raw: object, path: KeyPath, findings: Findings) -> dict[str, Chain]:
     chains: dict[str, Chain] = {}
     for name, value in table(raw).items():
-        written = texts(value) if isinstance(value, list) else (text(value),)
+        written = (value,) if isinstance(value, str) else texts(value)
         for one in written:
             _check_references(one, (*path, name), findings)
         if not written:
