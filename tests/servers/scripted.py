@@ -123,7 +123,7 @@ class Server:
                     self.answered.notify_all()
             elif "id" not in message:
                 self.notified(message)
-            elif message["method"] == "tools/call":
+            elif message["method"] == "tools/call" and message["params"].get("name") in ("slow", "ask"):
                 threading.Thread(target=self.answer, args=(message,), daemon=True).start()
             else:
                 self.answer(message)

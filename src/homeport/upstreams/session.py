@@ -31,6 +31,8 @@ class Negotiated:
     capabilities: bytes
     """Raw JSON of `capabilities`."""
     instructions: str = ""
+    meta: bytes = b"{}"
+    """Raw JSON of the `_meta` that a request of our own must carry on this session; `{}` in the legacy era."""
 
 
 @dataclass(frozen=True, slots=True)
