@@ -24,6 +24,13 @@ def locate(text: str) -> dict[KeyPath, int]:
     return _Walk(text).document()
 
 
+def headers(text: str) -> list[tuple[KeyPath, int]]:
+    """Every table header in order: its key path, with an index for an element of an array of tables, and its offset."""
+    walk = _Walk(text)
+    walk.document()
+    return walk.headers
+
+
 class _Walk:
     def __init__(self, text: str) -> None:
         self.text = text
@@ -32,6 +39,7 @@ class _Walk:
         self.counted = 0
         self.found: dict[KeyPath, int] = {}
         self.elements: dict[KeyPath, int] = {}
+        self.headers: list[tuple[KeyPath, int]] = []
 
     def document(self) -> dict[KeyPath, int]:
         table: KeyPath = ()
@@ -43,10 +51,12 @@ class _Walk:
         return self.found
 
     def _header(self) -> KeyPath:
+        start = self.at
         double = self.text.startswith("[[", self.at)
         self.at += 2 if double else 1
         path = self._resolve(self._keys(), append=double)
         self.at += 2 if double else 1
+        self.headers.append((path, start))
         return path
 
     def _resolve(self, keys: list[str], *, append: bool) -> KeyPath:
