@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import Final
 
-from homeport.packages.pins import Pin
+from homeport.packages.pins import Kind, Pin
 
 RUNTIME: Final = "{runtime}"
 
@@ -18,10 +18,10 @@ def absolute_argv(pin: Pin, *, root: Path, runtime: Path | None, platform: str) 
     """
     if runtime is None or pin.runtime is None:
         return (_program(pin.argv[0], root, platform), *pin.argv[1:]) if pin.argv else ()
-    return tuple(_in_runtime(argument, runtime, platform) for argument in pin.argv)
+    return tuple(_in_runtime(argument, runtime, pin.runtime.kind, platform) for argument in pin.argv)
 
 
-def _in_runtime(argument: str, runtime: Path, platform: str) -> str:
+def _in_runtime(argument: str, runtime: Path, kind: Kind, platform: str) -> str:
     if argument == RUNTIME:
         return str(runtime)
     if not argument.startswith(f"{RUNTIME}/"):
@@ -31,8 +31,8 @@ def _in_runtime(argument: str, runtime: Path, platform: str) -> str:
         return str(PurePosixPath(runtime.as_posix(), below))
     head, _, name = below.partition("/")
     if head == "bin" and name:
-        # Windows environments keep programs elsewhere and under another name.
-        below = f"Scripts/{name}" if name.endswith(".exe") else f"Scripts/{name}.exe"
+        # Windows keeps programs elsewhere and under another name.
+        below = f"Scripts/{name}.exe" if kind == "python" else f"bin/{name}.cmd"
     return str(PureWindowsPath(runtime, *below.split("/")))
 
 

@@ -7,6 +7,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -26,7 +27,8 @@ def installed(root: Path, runtime: Runtime) -> bool:
     """Whether it is there, complete, and the interpreter it was installed for still is."""
     target = directory(root, runtime)
     mark = _mark(target)
-    return mark.get("digest") == runtime.digest and Path(str(mark.get("interpreter", ""))).exists()
+    program = str(mark.get("program", ""))
+    return mark.get("digest") == runtime.digest and bool(program) and (target / program).exists()
 
 
 def _mark(target: Path) -> Mapping[str, Any]:
@@ -50,8 +52,17 @@ def local_directory(root: Path) -> Path:
     return local
 
 
+@dataclass(slots=True)
+class Fresh:
+    """A directory being installed into."""
+
+    directory: Path
+    program: str = ""
+    """What runs it: below the directory, or absolute; its absence later means that the runtime is broken."""
+
+
 @contextlib.contextmanager
-def new(target: Path, runtime: Runtime, interpreter: Path) -> Generator[Path]:
+def new(target: Path, runtime: Runtime) -> Generator[Fresh]:
     """An empty directory to install into; it becomes `target` when the block ends well and vanishes when not.
 
     Two that install the same at once both work alone, and the second finds the first one's: they are the same.
@@ -62,8 +73,9 @@ def new(target: Path, runtime: Runtime, interpreter: Path) -> Generator[Path]:
     except OSError as error:
         raise _unwritable(target.parent, error) from None
     try:
-        yield fresh
-        mark = {"digest": runtime.digest, "requirement": runtime.requirement, "interpreter": str(interpreter)}
+        made = Fresh(fresh)
+        yield made
+        mark = {"digest": runtime.digest, "requirement": runtime.requirement, "program": made.program}
         (fresh / MARK).write_text(json.dumps(mark, indent=1) + "\n", "utf-8")
         fresh.chmod(0o755)
         _put(fresh, target, runtime)

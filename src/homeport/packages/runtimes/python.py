@@ -50,10 +50,12 @@ def install(runtime: Runtime, target: Path, *, uv: Uv, python: Path | None = Non
     (`runtime.*`).
     """
     interpreter = python or Path(sys.executable)
-    with place.new(target, runtime, interpreter) as fresh:
+    with place.new(target, runtime) as fresh:
         _must(
             runtime,
-            uv.run("venv", "--relocatable", "--no-project", "--clear", "--quiet", "--python", interpreter, fresh),
+            uv.run(
+                "venv", "--relocatable", "--no-project", "--clear", "--quiet", "--python", interpreter, fresh.directory
+            ),
         )
         wanted = requirements_text.requirements(runtime.dependencies)
         _must(
@@ -61,10 +63,12 @@ def install(runtime: Runtime, target: Path, *, uv: Uv, python: Path | None = Non
             uv.run(
                 *("pip", "sync", "-", "--require-hashes", "--only-binary", ":all:", "--compile-bytecode"),
                 # A hard link into the cache would let one server change another's files.
-                *("--link-mode", "copy", "--python", fresh),
+                *("--link-mode", "copy", "--python", fresh.directory),
                 stdin=wanted,
             ),
         )
+        windows = (fresh.directory / "Scripts").is_dir()
+        fresh.program = "Scripts/python.exe" if windows else "bin/python"
     return target
 
 
