@@ -1,0 +1,200 @@
+"""`init`, `import`, `add`, `remove`: what stands in `homeport.toml`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from homeport.agents.catalog import Where, catalog
+from homeport.agents.importing import Import, import_file
+from homeport.ground.errors import Conflict, InvalidInput, Place, Unavailable
+from homeport.ground.files import replace_atomically
+from homeport.ground.names import as_server, is_server
+from homeport.ground.paths import PROJECT_FILE, find_project
+from homeport.ground.secrets import SENSITIVE_NAME, Secret
+from homeport.ops.context import Context
+from homeport.project import edit, parse
+
+
+@dataclass(frozen=True, slots=True)
+class Initialized:
+    """A new project file."""
+
+    file: Path
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What an import or an addition wrote."""
+
+    file: Path
+    servers: tuple[str, ...]
+    """Names of the new ones."""
+    secrets: tuple[str, ...]
+    """Names of values that went into the secret store."""
+    secrets_where: str
+    notes: tuple[str, ...]
+
+
+def init(context: Context, name: str = "") -> Initialized:
+    """Write a new `homeport.toml` in the working directory. Raises `Conflict` (`project.exists`)."""
+    file = context.directory / PROJECT_FILE
+    if file.exists():
+        raise Conflict("there is a project here already", code="project.exists", place=Place(str(file)))
+    chosen = name or re.sub(r"[^a-z0-9-]+", "-", context.directory.name.lower()).strip("-") or "project"
+    replace_atomically(file, edit.new_project(chosen).encode())
+    return Initialized(file, chosen)
+
+
+def import_servers(
+    context: Context, file: Path, *, agent: str = "", keep_values: bool = False, names: Sequence[str] = ()
+) -> Changed:
+    """Take the servers of an agent's file into the project, which is made if there is none.
+
+    Values of `env` and `headers` go into the secret store, unless `keep_values`. Nothing is started. Raises
+    `InvalidInput` for a file that is none, `Unavailable` for one that cannot be read.
+    """
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise Unavailable(
+            f"cannot be read: {error.strerror}",
+            code="import.unreadable",
+            place=Place(str(file)),
+            remedy="homeport import FILE, with a file that exists and is readable",
+        ) from None
+    root = _root_or_new(context)
+    project = parse.load(root)
+    where = Where(context.environment, context.platform, context.home)
+    found = import_file(
+        data,
+        file=str(file.resolve()),
+        catalog=catalog(),
+        where=where,
+        agent=agent,
+        taken=project.servers,
+        keep_values=keep_values,
+    )
+    chosen = {server.name: server for server in found.servers if not names or {server.name, server.original} & {*names}}
+    missing = [name for name in names if not any(name in (one.name, one.original) for one in found.servers)]
+    if missing:
+        known = ", ".join(server.original for server in found.servers)
+        raise InvalidInput(
+            f"holds no server {missing[0]!r}", code="import.unknown", place=Place(str(file)), remedy=f"it has: {known}"
+        )
+    return _write(
+        context, root, {name: server.table for name, server in chosen.items()}, _secrets(found, chosen), found
+    )
+
+
+def _secrets(found: Import, chosen: Mapping[str, Any]) -> dict[str, Secret]:
+    text = repr([dict(server.table) for server in chosen.values()])
+    return {name: secret for name, secret in found.secrets.items() if f"{{secret:{name}}}" in text}
+
+
+def _write(
+    context: Context,
+    root: Path,
+    tables: Mapping[str, Mapping[str, Any]],
+    secrets: Mapping[str, Secret],
+    found: Import | None = None,
+) -> Changed:
+    """Secrets first: a file that refers to a value that is not there would be a fault, the reverse only unused."""
+    file = root / PROJECT_FILE
+    text = file.read_text("utf-8")
+    for name, table in tables.items():
+        text = edit.add_server(text, name, table)
+    parse.parse(text.encode(), root=root)
+    store = context.secrets()
+    for name, secret in secrets.items():
+        store.set(name, secret)
+    replace_atomically(file, text.encode(), mode=file.stat().st_mode & 0o777)
+    notes: list[str] = []
+    if found is not None:
+        notes += [f"{note.server}: {note.text}" for note in found.notes if note.server in tables]
+        notes += [_pin_note(proposal.server, proposal.obstacle) for proposal in found.pins if proposal.server in tables]
+    return Changed(file, tuple(tables), tuple(secrets), store.where if secrets else "", tuple(notes))
+
+
+def _pin_note(server: str, obstacle: str) -> str:
+    if obstacle:
+        return f"{server}: fetched anew at every start and not pinned; {obstacle}"
+    return f"{server}: fetched anew at every start; pin it by writing `runtime` instead of `command`"
+
+
+def _root_or_new(context: Context) -> Path:
+    found = find_project(context.directory)
+    if found is not None:
+        return found
+    if context.paths.user_project.is_file():
+        return context.paths.config
+    return init(context).file.parent
+
+
+def add(
+    context: Context,
+    name: str,
+    *,
+    python: str = "",
+    node: str = "",
+    url: str = "",
+    command: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+    keep_values: bool = False,
+) -> Changed:
+    """Add one server, from exactly one of PyPI, npm, a URL or a command line.
+
+    Values under names that look secret go into the secret store. Raises `InvalidInput` (`add.*`, `project.*`).
+    """
+    if not is_server(name):
+        raise InvalidInput(
+            f"{name!r} cannot name a server: a small letter, then small letters, digits and `-`, at most 40",
+            code="add.name",
+            remedy=f"homeport add {as_server(name)} …",
+        )
+    ways = [way for way in (python, node, url, command) if way]
+    if len(ways) != 1:
+        raise InvalidInput(
+            "say where the server comes from, exactly once",
+            code="add.source",
+            remedy=f"homeport add {name} --python NAME==VERSION | --node NAME@VERSION | --url URL | -- COMMAND ARGS…",
+        )
+    table: dict[str, Any] = {}
+    if python or node:
+        table["runtime"] = {"python": python} if python else {"node": node}
+        if command:
+            table["args"] = list(command)
+    elif url:
+        table["url"] = url
+    else:
+        table["command"] = command[0]
+        if command[1:]:
+            table["args"] = list(command[1:])
+    secrets: dict[str, Secret] = {}
+    for key, values in (("env", env or {}), ("headers", headers or {})):
+        if values:
+            table[key] = {item: _kept(name, item, value, secrets, keep=keep_values) for item, value in values.items()}
+    return _write(context, _root_or_new(context), {name: table}, secrets)
+
+
+def _kept(server: str, item: str, value: str, secrets: dict[str, Secret], *, keep: bool) -> str:
+    if keep or "{secret:" in value or "{env:" in value or not SENSITIVE_NAME.search(item):
+        return value
+    name = f"{server}-{item.lower().replace('_', '-')}"
+    secrets[name] = Secret(value)
+    return f"{{secret:{name}}}"
+
+
+def remove(context: Context, name: str) -> Path:
+    """Remove a server and what was granted of it. Its lock lines go with the next `lock`."""
+    root = context.root()
+    file = root / PROJECT_FILE
+    edited = edit.remove_server(file.read_text("utf-8"), name)
+    parse.parse(edited.encode(), root=root)
+    replace_atomically(file, edited.encode(), mode=file.stat().st_mode & 0o777)
+    return file
