@@ -16,7 +16,7 @@ from homeport.upstreams.session import Era, Session
 from homeport.upstreams.stdio import Terms, open_stdio
 
 if TYPE_CHECKING:
-    from homeport.upstreams.http import Web
+    from homeport.upstreams.web import Web
 
 Resolve: TypeAlias = Callable[[Mapping[str, Chain]], Awaitable[dict[str, Secret]]]
 """Fills configured values. Raises `Refused` for one that has no value, naming it."""

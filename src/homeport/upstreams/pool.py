@@ -26,7 +26,7 @@ from homeport.upstreams.open import Hears, Resolve, open_session
 from homeport.upstreams.session import Era, Negotiated, Session
 
 if TYPE_CHECKING:
-    from homeport.upstreams.http import Web
+    from homeport.upstreams.web import Web
 
 FIRST_PAUSE: Final = 0.5
 """Seconds until a server that failed is tried again; doubled with each failure in a row."""
@@ -282,7 +282,7 @@ class Pool:
 
     async def _open_session(self, slot: _Slot) -> Session:
         if isinstance(slot.launch, HttpLaunch) and self._web is None:
-            from homeport.upstreams.http import Web
+            from homeport.upstreams.web import Web
 
             self._web = Web(self._limits)
         return await open_session(
