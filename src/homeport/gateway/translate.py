@@ -74,6 +74,14 @@ def error(raw: bytes, *, to: Era) -> bytes:
     )
 
 
+def code_of(raw: bytes) -> int:
+    """The code of a raw JSON-RPC error object; an internal error for what is none."""
+    try:
+        return _error.decode(raw).code
+    except msgspec.MsgspecError:
+        return INTERNAL
+
+
 def asked_back_refusal(method: str) -> bytes:
     """The error a legacy server gets whose request cannot be put to a client of the other era."""
     message = f"{method} cannot be put to this client: it speaks 2026-07-28 and the server an earlier revision"
