@@ -40,6 +40,7 @@ check: .venv/dev  ## Format, lint, types, import contracts, generated files
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python scripts/reference.py --check
 	@scripts/frontend.sh --check
 
 format: .venv/dev  ## Write the format
@@ -48,6 +49,9 @@ format: .venv/dev  ## Write the format
 
 bench: .venv/dev  ## Ratios measured in one run; JSON in bench/results/
 	$(BIN)/python -m bench
+
+docs: .venv/dev  ## Write the reference pages out of the code
+	$(BIN)/python scripts/reference.py
 
 frontend:  ## Build the console's front end into the package
 	@scripts/frontend.sh

@@ -185,7 +185,7 @@ def add(
 def _kept(server: str, item: str, value: str, secrets: dict[str, Secret], *, keep: bool) -> str:
     if keep or "{secret:" in value or "{env:" in value or not SENSITIVE_NAME.search(item):
         return value
-    name = f"{server}-{item.lower().replace('_', '-')}"
+    name = f"{server}.{item}"
     secrets[name] = Secret(value)
     return f"{{secret:{name}}}"
 
