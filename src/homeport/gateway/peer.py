@@ -14,7 +14,7 @@ from homeport.gateway.endpoint import Gateway
 from homeport.gateway.faults import INTERNAL, Fault, error_members
 from homeport.gateway.legacy import INITIALIZE, CancelledByClient
 from homeport.gateway.lists import CHANGED, ListKind
-from homeport.gateway.messages import Notification, Request, Response
+from homeport.gateway.messages import Notification, Request
 from homeport.gateway.modern import DISCOVER, LISTEN
 from homeport.gateway.routing import Target
 from homeport.gateway.sessions import MAX_RUNNING, LegacySession, new_identity
@@ -37,7 +37,7 @@ class Wire(Protocol):
         """Send an answer."""
         ...
 
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run work that ends with the connection."""
         ...
 
@@ -52,11 +52,17 @@ class Peer:
         self._resumed = resumed
         self._session: LegacySession | None = None
         self._unlisten: Callable[[], None] | None = None
-        self._running: dict[bytes, asyncio.Task[Any] | None] = {}
+        self._running: dict[bytes, asyncio.Task[None] | None] = {}
+        """None: cancelled by the client and not over yet."""
+        self._held: list[bytes] | None = None
+        """Lines that came while the handshake was being answered."""
         self._subscriptions: dict[bytes, tuple[Request, Callable[[], None]]] = {}
 
     def line(self, line: bytes) -> None:
         """One message of the client."""
+        if self._held is not None:
+            self._held.append(line)
+            return
         try:
             message = messages.read(line, depth=self._gateway.limits.depth)
         except Fault as fault:
@@ -93,11 +99,13 @@ class Peer:
         elif modern.says_modern(request) or request.method == DISCOVER:
             self._modern(request)
         elif self._session is None and request.method == INITIALIZE:
-            self._spawn(request, self._initialize(request))
+            self._held = []
+            self._spawn(request, lambda: self._initialize(request))
         elif self._session is None and request.method != "ping":
             self._refuse(request, _not_initialized())
         else:
-            self._spawn(request, self._legacy(request, self._session))
+            session = self._session
+            self._spawn(request, lambda: self._legacy(request, session))
 
     def _modern(self, request: Request) -> None:
         try:
@@ -109,8 +117,9 @@ class Peer:
         except Fault as fault:
             self._refuse(request, fault)
             return
-        work = self._gateway.modern.serve(request, meta, self._target, None, edge="socket", push=self._push_of(request))
-        self._spawn(request, work)
+        push = self._push_of(request)
+        serve = self._gateway.modern.serve
+        self._spawn(request, lambda: serve(request, meta, self._target, None, edge="socket", push=push))
 
     async def _initialize(self, request: Request) -> Answer:
         legacy = self._gateway.legacy
@@ -155,26 +164,29 @@ class Peer:
 
         return push
 
-    def _spawn(self, request: Request, work: Awaitable[Answer]) -> None:
-        self._wire.spawn(self._answer(request, work))
+    def _spawn(self, request: Request, work: Callable[[], Awaitable[Answer]]) -> None:
+        task = self._wire.spawn(self._answer(request, work))
+        self._running[request.id] = task
+        task.add_done_callback(lambda _: self._running.pop(request.id, None))
 
-    async def _answer(self, request: Request, work: Awaitable[Answer]) -> None:
-        self._running[request.id] = asyncio.current_task()
+    async def _answer(self, request: Request, work: Callable[[], Awaitable[Answer]]) -> None:
         try:
             body = await _body(request, work)
         except CancelledByClient:
             return
-        finally:
-            self._running.pop(request.id, None)
         self._wire.write(body)
+        if request.method == INITIALIZE:
+            held, self._held = self._held or [], None
+            for line in held:
+                self.line(line)
 
     def _refuse(self, request: Request, fault: Fault) -> None:
         self._wire.write(messages.error_of(request.id, messages.encode(error_members(fault))))
 
 
-async def _body(request: Request, work: Awaitable[Answer]) -> bytes:
+async def _body(request: Request, work: Callable[[], Awaitable[Answer]]) -> bytes:
     try:
-        answer = await work
+        answer = await work()
     except HomeportError as error:
         return messages.error_of(request.id, messages.encode(error_members(error)))
     except CancelledByClient:
