@@ -7,14 +7,29 @@ is changed by tomlkit. What came out is read again and must hold exactly what wa
 from __future__ import annotations
 
 import copy
+import functools
 import tomllib
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from typing import Any, cast
+from typing import Any, Concatenate, ParamSpec, cast
 
 from homeport.ground.errors import Conflict, InvalidInput, Place
 from homeport.ground.paths import PROJECT_FILE
 from homeport.project import toml_text
 from homeport.project.lines import KeyPath, headers
+
+_P = ParamSpec("_P")
+
+
+def _keeping_line_ends(edit: Callable[Concatenate[str, _P], str]) -> Callable[Concatenate[str, _P], str]:
+    """The edit, made on lines that end in LF; a file whose lines end in CR LF gets them back."""
+
+    @functools.wraps(edit)
+    def edited(text: str, /, *args: _P.args, **options: _P.kwargs) -> str:
+        if "\r\n" not in text:
+            return edit(text, *args, **options)
+        return edit(text.replace("\r\n", "\n"), *args, **options).replace("\n", "\r\n")
+
+    return edited
 
 
 def new_project(name: str) -> str:
@@ -22,6 +37,7 @@ def new_project(name: str) -> str:
     return f"[project]\nname = {toml_text.value(name)}\n\n[profiles.default]\n"
 
 
+@_keeping_line_ends
 def add_server(text: str, name: str, table: Mapping[str, Any]) -> str:
     """The text with `[servers.NAME]` added behind the servers there are.
 
@@ -39,6 +55,7 @@ def add_server(text: str, name: str, table: Mapping[str, Any]) -> str:
     return _checked(text, lambda whole: _put(whole, path, table), lambda: _insert(text, path, table))
 
 
+@_keeping_line_ends
 def remove_server(text: str, name: str) -> str:
     """The text without the server and all that was granted of it. Raises `InvalidInput` (`project.unknown_server`)."""
     document = _read(text)
@@ -59,6 +76,7 @@ def remove_server(text: str, name: str) -> str:
     return text
 
 
+@_keeping_line_ends
 def set_grant(
     text: str,
     profile: str,
@@ -85,6 +103,7 @@ def set_grant(
     return _change(text, path, wanted)
 
 
+@_keeping_line_ends
 def remove_grant(text: str, profile: str, server: str) -> str:
     """The text in which nothing of the server is granted to the profile; unchanged when nothing was."""
     path = ("profiles", profile, "grants", server)

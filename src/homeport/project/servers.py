@@ -140,7 +140,7 @@ def _remote(raw: Mapping[str, Any], path: KeyPath, findings: Findings) -> Source
         userinfo = parts.username is not None or parts.password is not None
     except ValueError:
         broken, userinfo = True, False
-    if broken and re.match(r"https?://", url):
+    if broken and re.match(r"https?://.", url):
         findings.add((*path, "url"), Problem("project.value", f"{url!r} names no host and port that can be reached"))
     if userinfo:
         remedy = 'write the password into a header: `headers = { Authorization = "Basic {secret:NAME}" }`'
@@ -163,7 +163,7 @@ def _chains(raw: object, path: KeyPath, findings: Findings) -> dict[str, Chain]:
         written = (value,) if isinstance(value, str) else texts(value)
         for one in written:
             _check_references(one, (*path, name), findings)
-        if not written:
+        if value == []:
             findings.add((*path, name), Problem("project.value", "an empty list has no value"))
         chains[name] = tuple(Template(one) for one in written)
     return chains
