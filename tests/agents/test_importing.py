@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tomlkit
@@ -17,7 +18,7 @@ from homeport.project.parse import parse
 HERE = Where({}, "linux", Path("/home/ada"))
 
 
-def take(document: object, *, file: str = "/w/mcp.json", **options: object) -> Import:
+def take(document: object, *, file: str = "/w/mcp.json", **options: Any) -> Import:
     data = document if isinstance(document, bytes) else json.dumps(document).encode()
     return import_file(data, file=file, catalog=catalog(), where=HERE, **options)
 
@@ -101,7 +102,7 @@ def test_names_are_made_valid_and_told() -> None:
         {"mcpServers": {"My Server": {"command": "x"}, "my_server": {"command": "y"}, "homeport": {"command": "z"}}}
     )
     assert list(imported.tables()) == ["my-server", "my-server-2", "homeport-server"]
-    assert [note.text for note in imported.notes][0] == (
+    assert next(note.text for note in imported.notes) == (
         "'My Server' is now called 'my-server': server names are lower-case letters, digits and hyphens"
     )
     project_of(imported)

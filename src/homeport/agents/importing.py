@@ -20,7 +20,7 @@ from homeport.agents.documents import Entry, decode, read
 from homeport.agents.editors.source import source
 from homeport.agents.plain_secrets import secret_args, secret_queries
 from homeport.agents.references import Translation, translate
-from homeport.agents.runners import Runner, runner_of
+from homeport.agents.runners import ADDRESS, Runner, runner_of
 from homeport.agents.shapes import Seen, read_entry
 from homeport.ground.errors import InvalidInput, Place
 from homeport.ground.names import as_server
@@ -366,7 +366,7 @@ def _pin_obstacle(runner: Runner, hidden: bool) -> str:
         return "one of its arguments is a secret that was left out"
     if runner.extras:
         return f"it needs {', '.join(runner.extras)} beside it"
-    if re.match(r"(?:git\+|https?:|file:|github:|\.|/|~)", runner.written):
+    if ADDRESS.match(runner.written):
         return f"{runner.written} is an address, not a package with a version"
     if any(mark in runner.name for mark in "${"):
         return f"{runner.written} is filled in by the agent"

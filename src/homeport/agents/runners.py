@@ -83,9 +83,13 @@ def runner_of(seen: Seen) -> Runner | None:
 def unpinned(seen: Seen) -> Runner | None:
     """What a runner fetches without an exact version; local paths and addresses are not versions of a package."""
     found = runner_of(seen)
-    if found is None or found.version or re.search(r"[/\\:]", found.name.removeprefix("@").partition("/")[0]):
+    if found is None or found.version or ADDRESS.match(found.written) or re.search(r"[${%]", found.written):
         return None
     return found
+
+
+ADDRESS: Final = re.compile(r"git\+|https?:|file:|github:|git@|[./~\\]|[A-Za-z]:[/\\]")
+"""How a requirement begins that is a place, not a package with versions."""
 
 
 def _unwrapped(words: tuple[str, ...]) -> list[str]:
