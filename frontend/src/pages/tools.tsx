@@ -1,0 +1,266 @@
+/** Every locked tool as one profile sees it: granted or not, by which rule, and how to call or grant it. */
+
+import { useSignal } from "@preact/signals";
+
+import { callCommand, grantCommand } from "../model/commands";
+import { counted, plain } from "../model/text";
+import type { Tool } from "../model/rows";
+import { argumentsOf, byServer, toolPasses, type ToolFilter } from "../model/tools";
+import { Command } from "../parts/command";
+import { Chip, Choices, Facts, onRowKeys, Row, SearchBox, Select } from "../parts/controls";
+import { Check, Dash } from "../parts/icons";
+import { Empty, Trouble, Waiting } from "../parts/panels";
+import { Line, Prose } from "../parts/text";
+import { href, route } from "../route";
+import { chooseProfile, profile, project, servers, tools, toolsTrouble } from "../store";
+
+const PAGE = 200;
+const ARGUMENTS_SHOWN = 40;
+
+export function ToolsPage() {
+  const granted = useSignal<ToolFilter["granted"]>("all");
+  const text = useSignal("");
+  const most = useSignal(PAGE);
+  const all = tools.value;
+  const server = route.value.server;
+  const filter: ToolFilter = { granted: granted.value, server, text: text.value };
+  const shown = (all ?? []).filter((tool) => toolPasses(tool, filter));
+  return (
+    <>
+      <div class="bar">
+        <SearchBox label="Search tools" value={text.value} onInput={(value) => (text.value = value)} />
+        <Choices
+          label="Show tools"
+          value={granted.value}
+          onChoose={(value) => (granted.value = value)}
+          of={choices(all ?? [], server)}
+        />
+        <Profile />
+        {server !== "" && (
+          <Chip off={href("tools")}>
+            <Line of={server} max={60} />
+          </Chip>
+        )}
+      </div>
+      {toolsTrouble.value && <Trouble of={toolsTrouble.value} />}
+      {all === null ? (
+        toolsTrouble.value === null && <Waiting rows={6} of="tools" />
+      ) : (
+        <>
+          <NothingGranted of={all} />
+          <Groups of={shown.slice(0, most.value)} />
+          {shown.length > most.value && (
+            <p class="more">
+              <button type="button" class="act" onClick={() => (most.value += PAGE)}>
+                Show more
+              </button>
+              <span>{counted(shown.length - most.value, "tool")} not shown</span>
+            </p>
+          )}
+          {all.length > 0 && shown.length === 0 && <NoMatch />}
+        </>
+      )}
+    </>
+  );
+}
+
+function choices(all: readonly Tool[], server: string) {
+  const of = all.filter((tool) => server === "" || tool.server === server);
+  const granted = of.filter((tool) => tool.granted).length;
+  return [
+    { value: "all" as const, label: "All", count: of.length },
+    { value: "granted" as const, label: "Granted", count: granted },
+    { value: "denied" as const, label: "Not granted", count: of.length - granted },
+  ];
+}
+
+function Profile() {
+  const names = project.value?.profiles ?? [];
+  const all = names.includes(profile.value) ? names : [profile.value, ...names];
+  return (
+    <Select
+      label="Profile"
+      value={profile.value}
+      onChoose={chooseProfile}
+      of={all.map((name) => ({ value: name, label: plain(name, 40) }))}
+    />
+  );
+}
+
+function Groups({ of }: { readonly of: readonly Tool[] }) {
+  const open = useSignal<string | null>(null);
+  return (
+    <div onKeyDown={onRowKeys}>
+      {byServer(of).map(([server, group]) => (
+        <section class="group" key={server}>
+          <h2>
+            <Line of={server} max={80} />
+            <span class="count">{counted(group.length, "tool")}</span>
+          </h2>
+          <ul class="rows">
+            {group.map((tool) => {
+              const key = `${tool.server}\n${tool.name}`;
+              return (
+                <ToolItem
+                  key={key}
+                  of={tool}
+                  open={open.value === key}
+                  onToggle={() => (open.value = open.value === key ? null : key)}
+                />
+              );
+            })}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function ToolItem({ of: tool, open, onToggle }: { readonly of: Tool; readonly open: boolean; readonly onToggle: () => void }) {
+  return (
+    <Row
+      class="tool"
+      open={open}
+      onToggle={onToggle}
+      data={{ "data-granted": tool.granted }}
+      head={
+        <>
+          <span class="grant" title={tool.granted ? "Granted" : "Not granted"}>
+            {tool.granted ? <Check /> : <Dash />}
+            <span class="said">{tool.granted ? "Granted" : "Not granted"}</span>
+          </span>
+          <span class="what">
+            <Line of={tool.name} class="name mono" max={120} />
+            <Line of={firstLine(tool.description || tool.title)} class="source" max={240} />
+          </span>
+          <span class="badges">
+            {tool.read_only && <span class="badge">read-only</span>}
+            {tool.destructive && (
+              <span class="badge" data-tone="bad">
+                destructive
+              </span>
+            )}
+          </span>
+        </>
+      }
+    >
+      <ToolDetail of={tool} />
+    </Row>
+  );
+}
+
+function firstLine(text: string): string {
+  return text.trimStart().split("\n", 1)[0] ?? "";
+}
+
+function ToolDetail({ of: tool }: { readonly of: Tool }) {
+  const command = tool.granted
+    ? callCommand(tool.server, tool.name)
+    : grantCommand(tool.server, tool.name, profile.value);
+  return (
+    <>
+      <p class="sentence">
+        {tool.granted ? "Granted" : "Not granted"}
+        {tool.reason !== "" && ": "}
+        <Line of={tool.reason} max={600} />
+      </p>
+      {command !== null && (
+        <p class="remedy">
+          <span class="lead">{tool.granted ? "Call it" : "Grant it"}</span>
+          <Command of={command} />
+        </p>
+      )}
+      {tool.description !== "" && (
+        <section>
+          <h3>Description, as the server wrote it</h3>
+          <Prose of={tool.description} max={20_000} />
+        </section>
+      )}
+      <Arguments of={tool.schema} />
+      <Facts
+        of={[
+          ["Title", tool.title === "" ? "" : <Line of={tool.title} />],
+          ["Agents see", tool.served === "" ? "" : <Line of={tool.served} class="mono" />],
+        ]}
+      />
+      {tool.schema !== "" && (
+        <details>
+          <summary>Schema as locked</summary>
+          <Prose of={tool.schema} max={60_000} class="log" />
+        </details>
+      )}
+    </>
+  );
+}
+
+function Arguments({ of: schema }: { readonly of: string }) {
+  const all = argumentsOf(schema);
+  if (all === null) return null;
+  if (all.length === 0) return <p class="hint">It takes no arguments.</p>;
+  return (
+    <section>
+      <h3>Arguments</h3>
+      <ul class="arguments">
+        {all.slice(0, ARGUMENTS_SHOWN).map((argument) => (
+          <li key={argument.name}>
+            <span>
+              <Line of={argument.name} class="mono" max={120} /> <Line of={argument.type} class="type" max={60} />
+              {argument.required && <span class="badge">required</span>}
+            </span>
+            {argument.description !== "" && <Prose of={argument.description} max={600} />}
+          </li>
+        ))}
+      </ul>
+      {all.length > ARGUMENTS_SHOWN && (
+        <p class="hint">{counted(all.length - ARGUMENTS_SHOWN, "more argument")} in the schema.</p>
+      )}
+    </section>
+  );
+}
+
+/** Default deny surprises whoever sees it first: say that nothing is broken, and what to do. */
+function NothingGranted({ of: all }: { readonly of: readonly Tool[] }) {
+  if (all.length === 0) return <NoTools />;
+  if (all.some((tool) => tool.granted)) return null;
+  if (project.value?.trusted === false) return null;
+  const command = grantAll(all);
+  return (
+    <div class="notice" data-tone="warn">
+      <p>
+        Nothing is granted to the profile <Line of={profile.value} max={40} class="mono" />, so agents that use it see no
+        tools. Grant the read-only ones of a server to begin with:
+      </p>
+      {command !== null && (
+        <p class="remedy">
+          <Command of={command} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+function grantAll(all: readonly Tool[]): string | null {
+  const first = all.find((tool) => tool.read_only) ?? all[0];
+  const scope = profile.value === "default" ? "" : ` --profile ${profile.value}`;
+  return first ? `homeport grant ${first.server} --read-only${scope}` : null;
+}
+
+function NoTools() {
+  const some = (servers.value ?? []).length > 0;
+  return (
+    <Empty title={some ? "No tools are locked yet" : "No servers, so no tools"}>
+      <p>{some ? "Read what the servers offer, and pin it:" : "Take over the servers that your agents have already:"}</p>
+      <p>
+        <Command of={some ? "homeport lock" : "homeport import"} />
+      </p>
+    </Empty>
+  );
+}
+
+function NoMatch() {
+  return (
+    <Empty title="No tool matches">
+      <p>Search looks in names, titles, servers and descriptions. Clear it, or show all tools.</p>
+    </Empty>
+  );
+}
