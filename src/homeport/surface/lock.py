@@ -140,7 +140,8 @@ def _written(items: Mapping[str, Item]) -> dict[str, Json]:
 def dump(surface: Surface) -> bytes:
     """The file: two-space indent, final newline; the same surface, the same bytes."""
     document = {**_document(surface), "digest": surface.digest}
-    return (exact.dumps(document, indent=2) + "\n").encode("utf-8", "surrogatepass")
+    # A lone surrogate stands in a string only, where its backslash form is the JSON escape.
+    return (exact.dumps(document, indent=2) + "\n").encode("utf-8", "backslashreplace")
 
 
 def relock(old: bytes | None, surface: Surface) -> bytes:

@@ -88,6 +88,27 @@ def values(selector: Selector, document: Value) -> list[str]:
     return [scalar_text(value) for holder in current for value in _flat(holder)]
 
 
+def scalars(selector: Selector, document: Value) -> Iterator[str]:
+    """The texts of all values at the selector or anywhere below it; for results, whose shape nobody promised."""
+    current: list[Value] = [document]
+    for part in selector.parts:
+        current = [
+            value[part.name]
+            for holder in current
+            for value in _flat(holder)
+            if isinstance(value, dict) and part.name in value
+        ]
+    pending = current
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            pending.extend(value.values())
+        elif isinstance(value, list):
+            pending.extend(value)
+        else:
+            yield scalar_text(value)
+
+
 def _flat(value: Value) -> Iterator[Value]:
     """The value, or what the list and the lists in it hold."""
     if not isinstance(value, list):
