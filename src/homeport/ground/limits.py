@@ -11,6 +11,8 @@ class Limits:
 
     message: int = 16 * 1024 * 1024
     """One JSON-RPC message in either direction, and one HTTP body."""
+    arguments: int = 4 * 1024 * 1024
+    """The arguments of one call."""
     depth: int = 200
     """Containers within containers in a message."""
     header: int = 32 * 1024

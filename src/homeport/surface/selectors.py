@@ -194,6 +194,11 @@ def _default(branches: Sequence[Json]) -> tuple[Json] | None:
     return None
 
 
+def branches(schema: Json) -> Iterator[dict[str, Json]]:
+    """A root schema and every subschema that may apply to the same value, references followed."""
+    return (branch for branch in _branches([schema], schema) if isinstance(branch, dict))
+
+
 def _branches(schemas: Sequence[Json], root: Json) -> Iterator[Json]:
     """The schemas, and all that apply to the same value: combinators' branches and local references."""
     pending, seen = list(schemas), set[int]()
