@@ -271,6 +271,8 @@ class Supervisor:
         self._environment = dict(environment)
         self._limits = limits
         self._line: _Line | None = None
+        self._gone: list[_Line] = []
+        """Reapers that ended before us."""
         self._starting = asyncio.Lock()
         self._sending = threading.Lock()
         self._next = 1
@@ -424,6 +426,8 @@ class Supervisor:
         """The reaper ended first: end what it started, as it would have done."""
         if self._line is line:
             self._line = None
+            self._gone.append(line)
+            line.commands.close()
         for child in list(self._children.values()):
             if child.running:
                 if child.pid:
@@ -439,16 +443,22 @@ class Supervisor:
             self._closed = True
         await asyncio.gather(*(child.close() for child in list(self._children.values())))
         line, self._line = self._line, None
-        if line is None:
-            return
-        line.commands.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            await asyncio.to_thread(line.process.wait, 5.0)
-        if line.process.returncode is None:
-            line.process.kill()
-            await asyncio.to_thread(line.process.wait)
-        if line.events is not None:
-            line.events.close()
+        if line is not None:
+            line.commands.close()
+            self._gone.append(line)
+        while self._gone:
+            await _bury(self._gone.pop())
+
+
+async def _bury(line: _Line) -> None:
+    """Wait for a reaper whose commands are over; it has 5 s to end its children."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        await asyncio.to_thread(line.process.wait, 5.0)
+    if line.process.returncode is None:
+        line.process.kill()
+        await asyncio.to_thread(line.process.wait)
+    if line.events is not None:
+        line.events.close()
 
 
 def _detached(argv: list[str], commands: socket.socket, events: int) -> subprocess.Popen[bytes]:

@@ -135,12 +135,18 @@ def _translated(to: Target) -> Generator[None]:
             code="upstream.closed",
             remedy=f"see that the server at {host} runs and that `url` of this server in homeport.toml is right",
         ) from None
+    except aiohttp.ConnectionTimeoutError:
+        raise Unavailable(
+            f"{to.name} cannot be reached at {scheme}://{host}:{port}: no answer to the dial",
+            code="upstream.closed",
+            remedy=f"see that the server at {host} runs and that `url` of this server in homeport.toml is right",
+        ) from None
     except (aiohttp.ServerConnectionError, aiohttp.ClientOSError, aiohttp.ClientPayloadError) as error:
         raise Unavailable(
             f"{to.name}: the connection ended ({type(error).__name__}); whether the call took effect is unknown",
             code="upstream.outcome_unknown",
         ) from None
-    except (aiohttp.ClientError, ValueError) as error:
+    except aiohttp.ClientError as error:
         raise ProtocolViolation(
             f"{to.name} does not speak HTTP as it should ({type(error).__name__})",
             code="upstream.not_http",
