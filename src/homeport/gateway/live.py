@@ -15,6 +15,7 @@ from typing import Final, Protocol
 import msgspec
 from msgspec import Raw, Struct
 
+from homeport.calls.approvals import thread
 from homeport.calls.params import capabilities
 from homeport.calls.ports import Caller
 from homeport.calls.roster import Entry, Roster
@@ -87,7 +88,8 @@ class LiveLists:
         if entry.launch is None or grant is None:
             return
         told = capabilities(caller.client.capabilities, grant.may_ask)
-        async with self._pool.lease(entry.name, entry.launch, capabilities=told) as session:
+        principal = thread(catalogue.target.profile, caller.client, 0) if entry.isolation == "caller" else ""
+        async with self._pool.lease(entry.name, entry.launch, principal=principal, capabilities=told) as session:
             cursor: str | None = None
             for _ in range(self._limits.list_pages):
                 page = await _page(session, cursor)

@@ -7,7 +7,6 @@ are refused (2025-11-25 and 2026-07-28, *basic*). What we write is one line, and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
@@ -23,7 +22,6 @@ MAX_ID: Final = 1024
 """Bytes of a request id as written. Ids are echoed and kept; nobody needs longer ones."""
 
 _ABSENT: Final = Raw(b"")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class _Envelope(Struct, gc=False):
@@ -112,11 +110,8 @@ def encode(value: Any) -> bytes:
 
 def exact_bytes(value: exact.Json) -> bytes:
     """A definition as it was received, as bytes; half a surrogate pair, which UTF-8 cannot hold, stays an escape."""
-    written = exact.dumps(value)
-    try:
-        return written.encode("utf-8")
-    except UnicodeEncodeError:
-        return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", written).encode("utf-8")
+    # A lone surrogate stands in a string only, where its backslash form is the JSON escape.
+    return exact.dumps(value).encode("utf-8", "backslashreplace")
 
 
 def result_of(identity: bytes, result: bytes) -> bytes:
