@@ -148,16 +148,16 @@ class OperatorSessions:
                 del kept[key]
 
 
-def set_cookie(value: str, *, secure: bool) -> str:
+def set_cookie(value: str, *, secure: bool, name: str = COOKIE) -> str:
     """The `Set-Cookie` value of an operator session."""
-    return f"{COOKIE}={value}; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if secure else "")
+    return f"{name}={value}; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if secure else "")
 
 
-def cookie_of(header: str) -> str:
+def cookie_of(header: str, *, name: str = COOKIE) -> str:
     """The operator session in a `Cookie` header; empty when there is none."""
     for part in header.split(";"):
-        name, _, value = part.strip().partition("=")
-        if name == COOKIE:
+        found, _, value = part.strip().partition("=")
+        if found == name:
             return value
     return ""
 
