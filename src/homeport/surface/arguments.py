@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from homeport.ground.exact import Json
 from homeport.surface import selectors
@@ -45,9 +45,8 @@ class Arguments:
 
     def violation(self, arguments: dict[str, Value]) -> Violation | None:
         """What does not fit the schema, or None."""
-        if self._validator is None:
-            if self._unusable is not None or not self._compile():
-                return self._unusable
+        if self._validator is None and (self._unusable is not None or not self._compile()):
+            return self._unusable
         if not self._open and not arguments.keys() <= self._known:
             unknown = [name for name in arguments if name not in self._known and not self._patterned(name)]
             if unknown:
@@ -113,15 +112,10 @@ def _names(branch: dict[str, Json]) -> Iterator[str]:
     yield from properties if isinstance(properties, dict) else ()
     yield from (name for name in (required if isinstance(required, list) else ()) if isinstance(name, str))
     for keyword in ("dependentRequired", "dependentSchemas"):
-        dependent: Any = branch.get(keyword)
-        if isinstance(dependent, dict):
-            yield from (str(name) for name in dependent)
-            yield from (
-                name
-                for needed in dependent.values()
-                for name in (needed if isinstance(needed, list) else ())
-                if isinstance(name, str)
-            )
+        dependent = branch.get(keyword)
+        for name, needed in dependent.items() if isinstance(dependent, dict) else ():
+            yield name
+            yield from (other for other in (needed if isinstance(needed, list) else ()) if isinstance(other, str))
 
 
 def _compiled(sources: list[str]) -> PatternSet | None:

@@ -21,6 +21,8 @@ from homeport.surface.schemas import Value, plain
 from homeport.surface.selectors import Resolved, Selector, Unrenderable
 from homeport.surface.verdict import Objection
 
+UNBOUNDED: Final = Rates()
+
 Modal = Literal["deny", "allow", "restrict", "post_call"]
 
 
@@ -102,7 +104,7 @@ class ToolRules:
     describe: str = ""
     name: str = ""
     message: str = ""
-    rates: Rates = Rates()
+    rates: Rates = UNBOUNDED
     on_output_mismatch: Literal["warn", "refuse"] = "warn"
     problems: tuple[Problem, ...] = field(default=())
     """Not empty: the rules do not fit the tool, and the tool is not granted."""
