@@ -100,3 +100,32 @@ class Store(Protocol):
     def rows(self, *, limit: int, filters: Mapping[str, str], after: str = "") -> Iterable[AuditRow]:
         """Rows, newest first: one an operation, its last stage. Filters by field name."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class StandingApproval:
+    """An "always": this profile may call this tool as long as its locked definition has this digest."""
+
+    profile: str
+    server: str
+    tool: str
+    digest: str
+    by: str = ""
+    """`console`, `terminal` or `client`."""
+    since_ms: int = 0
+
+
+class ApprovalMemory(Protocol):
+    """Keeps standing approvals beyond the process."""
+
+    def standing(self) -> Iterable[StandingApproval]:
+        """Those that are kept."""
+        ...
+
+    def approve(self, approval: StandingApproval) -> None:
+        """Keep one."""
+        ...
+
+    def revoke(self, approval: StandingApproval) -> None:
+        """Forget one."""
+        ...
