@@ -129,12 +129,31 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def dumps(value: Json, *, indent: int | None = None) -> str:
     """Encode, members in their order, numbers as they were written. Compact unless `indent` is given."""
+    if indent is None and (text := _quickly(_COMPACT, value)) is not None:
+        return text
     return "".join(_pieces(value, indent, 0, sort=False))
 
 
 def canonical(value: Json) -> bytes:
     """RFC 8785-style canonical bytes (sorted members, no blanks), but with exact numbers: equal values, equal bytes."""
-    return "".join(_pieces(value, None, 0, sort=True)).encode("utf-8", "surrogatepass")
+    text = _quickly(_SORTED, value)
+    if text is None or not (text.isascii() or _BEYOND_BMP.search(text) is None):
+        text = "".join(_pieces(value, None, 0, sort=True))
+    return text.encode("utf-8", "surrogatepass")
+
+
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
+_SORTED: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False, sort_keys=True)
+_BEYOND_BMP: Final = re.compile("[\ud800-\udfff\U00010000-\U0010ffff]")
+"""Where sorting by code point and by UTF-16 code unit may differ."""
+
+
+def _quickly(encoder: json.JSONEncoder, value: Json) -> str | None:
+    """By the standard encoder in C; None where the value holds a `Number`, which it does not know."""
+    try:
+        return encoder.encode(value)
+    except TypeError:
+        return None
 
 
 def _pieces(value: Json, indent: int | None, level: int, *, sort: bool) -> Iterator[str]:
@@ -146,7 +165,7 @@ def _pieces(value: Json, indent: int | None, level: int, *, sort: bool) -> Itera
         case list():
             yield from _array(value, indent, level, sort=sort)
         case _:
-            yield json.dumps(value, ensure_ascii=False)
+            yield _COMPACT.encode(value)
 
 
 def _object(value: Mapping[str, Json], indent: int | None, level: int, *, sort: bool) -> Iterator[str]:
@@ -160,7 +179,7 @@ def _object(value: Mapping[str, Json], indent: int | None, level: int, *, sort: 
     for index, key in enumerate(keys):
         if index:
             yield separator
-        yield json.dumps(key, ensure_ascii=False)
+        yield _COMPACT.encode(key)
         yield ":" if indent is None else ": "
         yield from _pieces(value[key], indent, level + 1, sort=sort)
     yield end + "}"

@@ -75,6 +75,13 @@ def values(selector: Selector, document: Value) -> list[str]:
 
     Raises `Unrenderable` where an object stands at the end, or something that has no members on the way.
     """
+    if len(selector.parts) == 1 and isinstance(document, dict):
+        name = selector.parts[0].name
+        if name not in document:
+            return []
+        value = document[name]
+        if isinstance(value, str):
+            return [value]
     current: list[Value] = [document]
     for part in selector.parts:
         following: list[Value] = []
