@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
-from typing import Any
+import json
+from collections.abc import Iterable
 
 import click
 
+from homeport.calls.ports import AuditRow
 from homeport.cli.session import Session, verb
 
 
@@ -31,28 +34,31 @@ def audit_command(
     jsonl: bool,
 ) -> None:
     """Every call, refused ones and unknown tools too. Values of arguments are not kept."""
+    from homeport.cli.assemble import open_store
     from homeport.ops import auditing
 
-    filters = {"server": server, "profile": profile, "decision": "refused" if refused else ""}
+    filters = {"server": server, "profile": profile}
     chosen = {name: value for name, value in filters.items() if value}
-    rows = auditing.rows(session.context, limit=limit, filters=chosen, everywhere=all_projects)
-    if jsonl or follow:
-        _lines(session, reversed(rows), jsonl=jsonl)
-        if follow:
-            for row in auditing.follow(session.context, chosen, everywhere=all_projects):
+    if not all_projects:
+        chosen["project"] = str(session.context.root().resolve())
+    with contextlib.closing(open_store(session.context)) as store:
+        store.catch_up(session.context.paths.journal).result()
+        rows = auditing.rows(store, limit=limit, filters=chosen, refused=refused)
+        if jsonl or follow:
+            _lines(session, reversed(rows), jsonl=jsonl)
+            for row in auditing.follow(store, chosen, refused=refused) if follow else ():
                 _lines(session, [row], jsonl=jsonl)
-        return
+            return
     if session.output.json:
         session.output.data([auditing.as_json(row) for row in rows])
         return
-    session.output.table([_cells(row) for row in rows], head=("TIME", "PROFILE", "CLIENT", "SERVER", "NAME", "OUTCOME"))
     if not rows:
         session.output.note("nothing was called yet")
+        return
+    session.output.table([_cells(row) for row in rows], head=("TIME", "PROFILE", "CLIENT", "SERVER", "NAME", "OUTCOME"))
 
 
-def _lines(session: Session, rows: Any, *, jsonl: bool) -> None:
-    import json
-
+def _lines(session: Session, rows: Iterable[AuditRow], *, jsonl: bool) -> None:
     from homeport.ops import auditing
 
     for row in rows:
@@ -63,7 +69,7 @@ def _lines(session: Session, rows: Any, *, jsonl: bool) -> None:
     session.output.stdout.flush()
 
 
-def _cells(row: Any) -> tuple[str, ...]:
+def _cells(row: AuditRow) -> tuple[str, ...]:
     when = dt.datetime.fromtimestamp(row.ts_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     took = f" {row.duration_ms:.0f} ms" if row.duration_ms is not None else ""
     if row.decision == "accept":

@@ -16,7 +16,7 @@ ServerState: TypeAlias = Literal["ready", "starting", "stopped", "failed", "untr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """Something about the whole project that a person should see: a file that cannot be read, a journal that is full."""
+    """Something about the whole project that a person should see: a file that cannot be read, a full journal."""
 
     code: str
     text: str
