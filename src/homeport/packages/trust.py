@@ -102,7 +102,15 @@ def _must_be_ours(file: Path, facts: os.stat_result) -> None:
 @contextlib.contextmanager
 def _locked(file: Path) -> Generator[None]:
     """One writer at a time, over processes; the operating system lets go of it when a holder dies."""
-    descriptor = os.open(file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        descriptor = os.open(file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    except OSError as error:
+        raise Unavailable(
+            f"cannot be written: {error.strerror}",
+            code="file.unwritable",
+            place=Place(str(file)),
+            remedy=f"make {file.parent} writable for this user",
+        ) from None
     try:
         deadline = time.monotonic() + _LOCK_WAIT
         while not _try_lock(descriptor):
