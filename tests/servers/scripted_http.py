@@ -43,6 +43,7 @@ class ScriptedHttp(scripted.Server):
         self.parked: dict[str, str] = {}
         self.streaming = threading.Event()
         """Somebody hears the legacy GET stream, or a modern subscription."""
+        self.ending = threading.Event()
         self.here = threading.local()
 
     def write(self, text: str) -> None:
@@ -120,7 +121,7 @@ class Handler(BaseHTTPRequestHandler):
                 owner.notified(message)
                 self.plain(202)
             elif self.admitted(message):
-                self.request(message)
+                self.serve(message)
 
     def misbehaved(self, message: dict[str, Any]) -> bool:
         """The hostile answers that need no conversation; whether one was given."""
@@ -143,7 +144,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.wfile.write(b'data: {"jsonrpc":"2.0",')
             case "silent-stream" if called:
                 self.start_stream()
-                self.owner.streaming.wait(5)
+                self.owner.ending.wait(5)
             case "wrong-id" if called:
                 self.plain(200, json.dumps({"jsonrpc": "2.0", "id": 999_999, "result": {}}))
             case "forget" if called:
@@ -168,7 +169,7 @@ class Handler(BaseHTTPRequestHandler):
             return False
         return True
 
-    def request(self, message: dict[str, Any]) -> None:
+    def serve(self, message: dict[str, Any]) -> None:
         owner, fields = self.owner, {}
         if message["method"] == "initialize" and owner.options.era == "legacy":
             identity = f"session-{len(owner.sessions) + len(owner.deleted) + 1}"
@@ -189,7 +190,7 @@ class Handler(BaseHTTPRequestHandler):
             sent: list[str] = []
             owner.here.sink = sent.append
             owner.answer(message)
-            status = 404 if '"code": -32601' in sent[-1] else 200
+            status = 404 if '"code": -32601' in sent[-1] and owner.options.era == "modern" else 200
             self.plain(status, sent[-1], **fields)
 
     def subscribe(self, message: dict[str, Any]) -> None:
@@ -242,7 +243,7 @@ def scripted_http(era: str = "modern", answers: str = "json", hostile: str = "")
     try:
         yield owner
     finally:
-        owner.streaming.set()
+        owner.ending.set()
         for stream in owner.streams:
             stream.put(None)
         server.shutdown()
