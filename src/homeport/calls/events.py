@@ -94,11 +94,11 @@ class Bus:
 
     def __init__(self) -> None:
         self._subscriptions: set[Subscription] = set()
-        self._callbacks: list[Callable[[Event], None]] = []
+        self._callbacks: dict[object, Callable[[Event], None]] = {}
 
     def publish(self, event: Event) -> None:
         """Give an event to every listener; never blocks."""
-        for callback in tuple(self._callbacks):
+        for callback in tuple(self._callbacks.values()):
             callback(event)
         for subscription in tuple(self._subscriptions):
             subscription.put(event)
@@ -116,8 +116,13 @@ class Bus:
 
     def listen(self, callback: Callable[[Event], None]) -> Callable[[], None]:
         """Call `callback` at every event, at once; it must neither block nor raise. Returns how to stop."""
-        self._callbacks.append(callback)
-        return lambda: self._callbacks.remove(callback)
+        mark = object()
+        self._callbacks[mark] = callback
+
+        def stop() -> None:
+            self._callbacks.pop(mark, None)
+
+        return stop
 
     @property
     def listeners(self) -> int:

@@ -91,7 +91,8 @@ class Gate:
         """The whole answer for this machine, kept like `check`'s; None without a declaration."""
         if entry.declaration is None:
             return None
-        return self._fresh(entry) or self._read(entry.name, entry.declaration)
+        known = self._fresh(entry)
+        return self._read(entry.name, entry.declaration) if known is None else known
 
     def _fresh(self, entry: Entry) -> Availability | None:
         known = self._known.get(entry.name)
