@@ -73,6 +73,7 @@ def _runner() -> Callable[[Coroutine[Any, Any, None]], None]:
 def _listening(wanted: Wanted) -> Generator[socket.socket]:
     """The bound socket: the port asked for, else 7333 or the next free one."""
     family = socket.AF_INET6 if ":" in wanted.host else socket.AF_INET
+    reason = "no port is free"
     ports = [wanted.port] if wanted.port is not None else [*range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED), 0]
     for port in ports:
         listener = socket.socket(family)
@@ -82,7 +83,7 @@ def _listening(wanted: Wanted) -> Generator[socket.socket]:
             listener.listen(1024)
         except OSError as error:
             listener.close()
-            reason = error.strerror
+            reason = error.strerror or reason
             continue
         listener.setblocking(False)
         with listener:

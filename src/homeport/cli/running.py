@@ -36,7 +36,8 @@ def ps_command(session: Session) -> None:
             output.note(f"\n{row['name']}: {row['sentence']}")
             if row["remedy"]:
                 output.note(f"  hint: {row['remedy']}")
-            for line in row["stderr"][-5:] if row["state"] == "failed" else []:
+            said: list[str] = row["stderr"][-5:] if row["state"] == "failed" else []
+            for line in said:
                 output.note(f"  | {line}")
 
 
