@@ -80,17 +80,19 @@ function LinkState() {
 function Tabs({ page }: { readonly page: Page }) {
   return (
     <nav aria-label="Pages">
-      {PAGES.map((name) => (
-        <a key={name} href={href(name)} aria-current={name === page ? "page" : undefined}>
-          {TITLES[name]}
-          {name === "servers" && attention.value > 0 && (
-            <span class="alert" title={`${counted(attention.value, "server")} to look at`}>
-              {attention.value}
-              <span class="said"> to look at</span>
-            </span>
-          )}
-        </a>
-      ))}
+      <div class="tabs">
+        {PAGES.map((name) => (
+          <a key={name} href={href(name)} aria-current={name === page ? "page" : undefined}>
+            {TITLES[name]}
+            {name === "servers" && attention.value > 0 && (
+              <span class="alert" title={`${counted(attention.value, "server")} to look at`}>
+                {attention.value}
+                <span class="said"> to look at</span>
+              </span>
+            )}
+          </a>
+        ))}
+      </div>
     </nav>
   );
 }
@@ -100,6 +102,9 @@ function Content({ page }: { readonly page: Page }) {
     <>
       {link.value === "lost" ? <Lost /> : trouble.value && <Trouble of={trouble.value} />}
       {project.value?.trusted === false && <Untrusted />}
+      {project.value?.notices.map((notice) => (
+        <Trouble key={notice.code} of={{ ...notice, message: notice.text }} />
+      ))}
       {page === "servers" && <ServersPage />}
       {page === "tools" && <ToolsPage />}
       {page === "calls" && <CallsPage />}

@@ -12,7 +12,7 @@ let drawing = false;
 let stale = false;
 let reading: Promise<void> | null = null;
 
-export function follow(): void {
+function follow(): void {
   const stream = new EventSource("/api/events");
   stream.addEventListener("open", () => {
     pause = FIRST_PAUSE;
@@ -28,15 +28,29 @@ export function follow(): void {
     stream.close();
     void lost();
   });
-  tick();
+}
+
+/** Start following, the clock of the ages, and a look for a session that another tab may have opened. */
+export function start(): void {
+  follow();
+  setInterval(() => {
+    if (!document.hidden) now.value = Date.now();
+  }, 1000);
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return;
+    now.value = Date.now();
+    if (link.value === "signed-out") {
+      link.value = "opening";
+      follow();
+    }
+  });
 }
 
 async function lost(): Promise<void> {
   // Only an answer tells a closed session from a gateway that has ended.
   await loadState();
   if (link.value === "signed-out") return;
-  if (link.value === "live") link.value = "lost";
-  else if (link.value === "opening") link.value = "lost";
+  link.value = "lost";
   setTimeout(follow, pause);
   pause = Math.min(pause * 2, LONGEST_PAUSE);
 }
@@ -77,13 +91,4 @@ function onCall(row: Call): void {
   };
   if (document.hidden) setTimeout(draw, 200);
   else requestAnimationFrame(draw);
-}
-
-let ticking = 0;
-
-function tick(): void {
-  clearInterval(ticking);
-  ticking = window.setInterval(() => {
-    if (!document.hidden) now.value = Date.now();
-  }, 1000);
 }

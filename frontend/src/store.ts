@@ -21,7 +21,7 @@ export const tools = signal<readonly Tool[] | null>(null);
 export const toolsTrouble = signal<Failure | null>(null);
 
 /** Restarts under way and what became of those that failed, by server. */
-export const restarts = signal<Readonly<Record<string, "busy" | Failure>>>({});
+export const restarts = signal<ReadonlyMap<string, "busy" | Failure>>(new Map());
 
 /** Ticks every second while the page is visible: ages and running calls read it. */
 export const now = signal(Date.now());
@@ -62,15 +62,21 @@ export function takeCalls(rows: readonly Call[]): void {
 }
 
 export async function restart(name: string): Promise<void> {
-  restarts.value = { ...restarts.value, [name]: "busy" };
-  const { [name]: _, ...others } = restarts.value;
+  noteRestart(name, "busy");
   try {
     await api.restart(name);
-    restarts.value = others;
+    noteRestart(name, null);
   } catch (error) {
-    restarts.value = { ...others, [name]: failure(error) };
+    noteRestart(name, failure(error));
   }
   await loadState();
+}
+
+function noteRestart(name: string, came: "busy" | Failure | null): void {
+  const next = new Map(restarts.value);
+  if (came === null) next.delete(name);
+  else next.set(name, came);
+  restarts.value = next;
 }
 
 async function guarded(into: typeof trouble, load: () => Promise<void>): Promise<void> {

@@ -7,22 +7,24 @@ export type Outcome = "running" | "done" | "error" | "refused";
 /** The most calls kept in the page; older ones are in `homeport audit`. */
 export const KEPT = 500;
 
-const REFUSALS: Readonly<Record<string, string>> = {
-  unknown: "Unknown to this caller",
-  invalid_arguments: "Invalid arguments",
-  policy_denied: "Denied by policy",
-  untrusted: "Server not trusted",
-  unavailable_here: "Not available here",
-  rate_limited: "Rate limit reached",
-  approval: "Not approved",
-  schema_drift: "Tool has drifted",
-  secret_missing: "Secret missing",
-  journal: "Journal not writable",
-  upstream_failed: "Server failed",
-  output_mismatch: "Output mismatch",
-  input_required: "Input required",
-  cancelled: "Cancelled",
-};
+const REFUSALS = new Map(
+  Object.entries({
+    unknown: "Unknown",
+    invalid_arguments: "Invalid arguments",
+    policy_denied: "Denied by policy",
+    untrusted: "Server not trusted",
+    unavailable_here: "Not available here",
+    rate_limited: "Rate limit reached",
+    approval: "Not approved",
+    schema_drift: "Tool has drifted",
+    secret_missing: "Secret missing",
+    journal: "Journal not writable",
+    upstream_failed: "Server failed",
+    output_mismatch: "Output mismatch",
+    input_required: "Input required",
+    cancelled: "Cancelled",
+  }),
+);
 
 export function outcome(call: Call): Outcome {
   if (call.stage === "begun") return "running";
@@ -37,9 +39,9 @@ export function outcomeText(call: Call): string {
     case "running":
       return "Running";
     case "refused":
-      return REFUSALS[call.decision] ?? "Refused";
+      return REFUSALS.get(call.decision) ?? "Refused";
     case "error":
-      return call.decision === "accept" ? "Error result" : (REFUSALS[call.decision] ?? "Failed");
+      return call.decision === "accept" ? "Error result" : (REFUSALS.get(call.decision) ?? "Failed");
     case "done":
       return call.dry_run ? "Dry run" : "Done";
   }

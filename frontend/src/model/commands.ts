@@ -46,7 +46,14 @@ export function callCommand(server: string, tool: string): string | null {
 
 /** `homeport grant SERVER TOOL [--profile P]`, or null likewise. */
 export function grantCommand(server: string, tool: string, profile: string): string | null {
-  if (tool.startsWith("-")) return null;
-  const scope = profile === "default" ? [] : ["--profile", profile];
-  return shellLine("homeport", "grant", server, tool, ...scope);
+  return tool.startsWith("-") ? null : shellLine("homeport", "grant", server, tool, ...scope(profile));
+}
+
+/** `homeport grant SERVER --read-only [--profile P]`. */
+export function grantReadOnlyCommand(server: string, profile: string): string | null {
+  return shellLine("homeport", "grant", server, "--read-only", ...scope(profile));
+}
+
+function scope(profile: string): string[] {
+  return profile === "default" ? [] : ["--profile", profile];
 }

@@ -17,6 +17,14 @@ export interface Project {
   readonly version: string;
   readonly profiles: readonly string[];
   readonly trusted: boolean;
+  readonly notices: readonly Notice[];
+}
+
+/** Something about the whole project that a person should see. */
+export interface Notice {
+  readonly code: string;
+  readonly text: string;
+  readonly remedy: string;
 }
 
 export interface Server {

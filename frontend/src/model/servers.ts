@@ -24,7 +24,11 @@ export const MEANINGS: Readonly<Record<ServerState, Meaning>> = {
 
 /** An unknown state is shown as it is called, and as one that needs a look. */
 export function meaning(state: string): Meaning {
-  return (MEANINGS as Record<string, Meaning>)[state] ?? { label: state, tone: "warn", says: "" };
+  return isState(state) ? MEANINGS[state] : { label: state, tone: "warn", says: "" };
+}
+
+function isState(state: string): state is ServerState {
+  return Object.hasOwn(MEANINGS, state);
 }
 
 export function needsYou(server: Server): boolean {

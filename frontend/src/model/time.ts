@@ -31,6 +31,11 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${two(seconds % 60)} s`;
 }
 
+/** How long something has been going on: whole seconds, `0 s`, `26 s`, `2 min 03 s`. */
+export function elapsed(ms: number): string {
+  return ms < 60_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : duration(ms);
+}
+
 /** `312 B`, `4.1 kB`, `2.0 MB`. */
 export function size(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;

@@ -8,7 +8,7 @@ import { KEPT, outcome, outcomeText, passes, type CallFilter } from "../model/ca
 import { callCommand } from "../model/commands";
 import type { Call } from "../model/rows";
 import { counted, plain } from "../model/text";
-import { clock, duration, size, stamp } from "../model/time";
+import { clock, duration, elapsed, size, stamp } from "../model/time";
 import { Command, Copy } from "../parts/command";
 import { Chip, Choices, Facts, onRowKeys, Row, SearchBox } from "../parts/controls";
 import { Empty, Waiting } from "../parts/panels";
@@ -156,11 +156,10 @@ const CallItem = memo(
           </>
         }
         below={
-          call.reason !== "" &&
-          (came === "refused" || came === "error") && (
+          saysWhy(call) && (
             <div class="why">
               <p class="sentence">
-                <Line of={call.reason} max={400} />
+                <Line of={call.reason} max={600} />
               </p>
             </div>
           )
@@ -174,12 +173,18 @@ const CallItem = memo(
   (before, after) => before.of === after.of && before.open === after.open,
 );
 
+/** Whether the row itself says why, opened or not. */
+function saysWhy(call: Call): boolean {
+  const came = outcome(call);
+  return call.reason !== "" && (came === "refused" || came === "error");
+}
+
 function took(call: Call): string {
   return call.duration_ms === null ? "" : duration(call.duration_ms);
 }
 
 function Elapsed({ since }: { readonly since: number }) {
-  return <>{duration(Math.max(0, Math.floor((now.value - since) / 1000) * 1000))}</>;
+  return <>{elapsed(now.value - since)}</>;
 }
 
 function CallDetail({ of: call }: { readonly of: Call }) {
@@ -190,7 +195,7 @@ function CallDetail({ of: call }: { readonly of: Call }) {
         ["Request", <Line of={call.kind} class="mono" />],
         ["Decision", <Line of={call.decision} class="mono" />],
         ["Rule", call.rule === "" ? "" : <Line of={call.rule} class="mono" />],
-        ["Reason", call.reason === "" ? "" : <Line of={call.reason} max={2000} />],
+        ["Reason", call.reason === "" || saysWhy(call) ? "" : <Line of={call.reason} max={2000} />],
         ["From", call.place === "" ? "" : <Line of={call.place} class="mono" max={400} />],
         ["Arguments", measured(call.args)],
         ["Result", measured(call.result)],

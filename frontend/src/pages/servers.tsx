@@ -108,7 +108,7 @@ function granted(server: Server): string {
 
 /** The sentence and the remedy are never folded away: they are what the person came for. */
 function Why({ of: server, says, open }: { readonly of: Server; readonly says: string; readonly open: boolean }) {
-  const failed = restarts.value[server.name];
+  const failed = restarts.value.get(server.name);
   const sentence = server.sentence || says;
   if (sentence === "" && server.remedy === "" && typeof failed !== "object") return null;
   return (
@@ -157,7 +157,7 @@ function Stderr({ lines }: { readonly lines: readonly string[] }) {
 }
 
 function Restart({ name, starts }: { readonly name: string; readonly starts: boolean }) {
-  const busy = restarts.value[name] === "busy";
+  const busy = restarts.value.get(name) === "busy";
   return (
     <button type="button" class="act" disabled={busy} onClick={() => void restart(name)}>
       <Turn />
@@ -170,14 +170,15 @@ function NoServers() {
   return (
     <Empty title="No servers yet">
       <p>
-        This project has no server in its <code>homeport.toml</code>. Take over those your agents have already, or add
-        one:
+        This project has no server in its <code>homeport.toml</code>. Take over those that an agent of yours has already,
+        from its configuration file:
       </p>
       <p>
-        <Command of="homeport import" />
+        <Command of="homeport import mcp.json" />
       </p>
+      <p>or add one:</p>
       <p>
-        <Command of="homeport add" />
+        <Command of="homeport add time --python mcp-server-time==2026.10.19" />
       </p>
       <p class="hint">
         They appear here as soon as the file changes{project.value ? " in " : ""}

@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 
-import { callCommand, grantCommand } from "../model/commands";
+import { callCommand, grantCommand, grantReadOnlyCommand } from "../model/commands";
 import { counted, plain } from "../model/text";
 import type { Tool } from "../model/rows";
 import { argumentsOf, byServer, toolPasses, type ToolFilter } from "../model/tools";
@@ -223,12 +223,12 @@ function NothingGranted({ of: all }: { readonly of: readonly Tool[] }) {
   if (all.length === 0) return <NoTools />;
   if (all.some((tool) => tool.granted)) return null;
   if (project.value?.trusted === false) return null;
-  const command = grantAll(all);
+  const command = firstGrant(all);
   return (
     <div class="notice" data-tone="warn">
       <p>
         Nothing is granted to the profile <Line of={profile.value} max={40} class="mono" />, so agents that use it see no
-        tools. Grant the read-only ones of a server to begin with:
+        tools. To begin with:
       </p>
       {command !== null && (
         <p class="remedy">
@@ -239,19 +239,20 @@ function NothingGranted({ of: all }: { readonly of: readonly Tool[] }) {
   );
 }
 
-function grantAll(all: readonly Tool[]): string | null {
-  const first = all.find((tool) => tool.read_only) ?? all[0];
-  const scope = profile.value === "default" ? "" : ` --profile ${profile.value}`;
-  return first ? `homeport grant ${first.server} --read-only${scope}` : null;
+function firstGrant(all: readonly Tool[]): string | null {
+  const reader = all.find((tool) => tool.read_only);
+  if (reader) return grantReadOnlyCommand(reader.server, profile.value);
+  const first = all[0];
+  return first ? grantCommand(first.server, first.name, profile.value) : null;
 }
 
 function NoTools() {
   const some = (servers.value ?? []).length > 0;
   return (
     <Empty title={some ? "No tools are locked yet" : "No servers, so no tools"}>
-      <p>{some ? "Read what the servers offer, and pin it:" : "Take over the servers that your agents have already:"}</p>
+      <p>{some ? "Read what the servers offer, and pin it:" : "Take over the servers that an agent of yours has already:"}</p>
       <p>
-        <Command of={some ? "homeport lock" : "homeport import"} />
+        <Command of={some ? "homeport lock" : "homeport import mcp.json"} />
       </p>
     </Empty>
   );

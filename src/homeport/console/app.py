@@ -189,9 +189,7 @@ def _cookie_name(fields: Headers) -> str:
 def _restart_of(path: str) -> str | None:
     """The server's name in `/api/servers/<name>/restart`."""
     parts = path.split("/")
-    return (
-        unquote(parts[3]) if len(parts) == 5 and parts[:3] == ["", "api", "servers"] and parts[4] == "restart" else None
-    )
+    return parts[3] if len(parts) == 5 and path.startswith("/api/servers/") and parts[4] == "restart" else None
 
 
 def _only(method: str, wanted: str) -> None:
