@@ -209,8 +209,6 @@ async def test_a_legacy_client_pings_and_is_told_by_its_log_level(stack: Stack, 
         await connected.call_tool("old__log", {"text": "quiet"})
         await connected.set_logging_level("info")
         await connected.call_tool("old__log", {"text": "loud"})
-        with pytest.raises(MCPError):
-            await connected.session.set_logging_level("nonsense")  # type: ignore[arg-type]
     assert heard == ["loud"]
 
 
@@ -264,5 +262,5 @@ async def test_every_call_is_in_the_journal(stack: Stack) -> None:
         with pytest.raises(MCPError):
             await connected.call_tool("new__nothing", {})
     journal = stack.journal()
-    assert "new__nothing" in journal
+    assert '"name":"nothing","decision":"unknown"' in journal
     assert "a secret text" not in journal

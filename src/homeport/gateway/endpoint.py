@@ -85,7 +85,7 @@ class Gateway:
         self.modern = Modern(relay, self.listeners)
         self.legacy = Legacy(relay)
         self.sessions = Sessions(time.monotonic)
-        self._streams: set[Outbox] = set()
+        self._streams: dict[Outbox, bytes] = {}
         self._unhear = [bus.listen(self._on_event), pool.listen(self._on_upstream)]
         self.last_used = time.monotonic()
         """Monotonic seconds; with `busy` it tells a detached gateway when to end."""
@@ -130,8 +130,8 @@ class Gateway:
         for stop in self._unhear:
             stop()
         self._unhear = []
-        for box in tuple(self._streams):
-            box.close()
+        for box, last in tuple(self._streams.items()):
+            box.close(last)
         for session in self.sessions.all():
             self.sessions.drop(session.id)
 
@@ -275,14 +275,15 @@ class Gateway:
         except Fault as fault:
             await send_reply(send, _fault_reply(fault, request.id))
             return
-        await self._stream(exchange, box, stop)
+        await self._stream(exchange, box, stop, messages.result_of(request.id, modern.ended(request)))
 
-    async def _stream(self, exchange: Exchange, box: Outbox, stop: Callable[[], None]) -> None:
-        self._streams.add(box)
+    async def _stream(self, exchange: Exchange, box: Outbox, stop: Callable[[], None], last: bytes = b"") -> None:
+        """Keep a stream open; `last` is its last message when it ends from our side."""
+        self._streams[box] = last
         try:
             await exchange.stream(box)
         finally:
-            self._streams.discard(box)
+            self._streams.pop(box, None)
             self.touch()
             stop()
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import os
+import select
 import socket
 import struct
 import sys
@@ -25,7 +25,7 @@ import msgspec
 from homeport.gateway import messages
 from homeport.gateway.endpoint import Gateway
 from homeport.gateway.peer import Peer
-from homeport.ground.errors import HomeportError, Place, Refused, Unavailable
+from homeport.ground.errors import HomeportError, InvalidInput, Place, Refused, Unavailable
 from homeport.ground.limits import DEFAULT, Limits
 
 HELLO_SECONDS: Final = 10.0
@@ -33,6 +33,9 @@ HELLO_BYTES: Final = 4096
 PROTOCOL: Final = 1
 FINISH_SECONDS: Final = 30.0
 """What a client asked before it closed its end is answered within this, then cancelled."""
+
+GONE_SECONDS: Final = 0.1
+"""Between two looks whether a client that asks nothing more is still there."""
 
 Operator: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
 """Carries out a verb of this user's commands; what it returns becomes JSON. Raises the five families."""
@@ -48,6 +51,14 @@ class Hello(msgspec.Struct):
     profile: str = "default"
     resumed: bool = False
     pid: int = 0
+
+
+class Asked(msgspec.Struct):
+    """An operator's request."""
+
+    verb: str
+    id: int | str | None = None
+    params: dict[str, Any] = {}
 
 
 class LocalServer:
@@ -152,7 +163,7 @@ class Connection(asyncio.Protocol):
             self._peer.no_more_requests()
         if not self._tasks:
             return False
-        self._deadline = asyncio.get_running_loop().call_later(FINISH_SECONDS, self._abort)
+        self._wait_for_tasks(asyncio.get_running_loop().time() + FINISH_SECONDS)
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -252,18 +263,28 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     async def _serve_operator(self, line: bytes) -> None:
-        identity: object = None
         try:
-            asked = json.loads(line)
-            identity = asked.get("id")
-            result = await self._server.operator(str(asked["verb"]), dict(asked.get("params") or {}))
-            answer = {"id": identity, "result": result}
+            asked = msgspec.json.decode(line, type=Asked)
+        except msgspec.MsgspecError as error:
+            self.write(_told(None, InvalidInput(f"no request for a verb: {error}", code="operator.request")))
+            return
+        try:
+            result = await self._server.operator(asked.verb, asked.params)
         except HomeportError as error:
-            answer = {"id": identity, "error": operator_error(error)}
-        except (ValueError, KeyError, AttributeError, TypeError):
-            _log.exception("an operator's request")
-            answer = {"id": identity, "error": {"family": "internal", "code": "operator.request", "message": "…"}}
-        self.write(messages.encode(answer))
+            self.write(_told(asked.id, error))
+        except Exception:  # noqa: BLE001  # the boundary of a request: a bug in one verb must not end the gateway
+            _log.exception("the verb %s failed", asked.verb)
+            self.write(_told(asked.id, HomeportError("internal error; the log has it", code="internal")))
+        else:
+            self.write(messages.encode({"id": asked.id, "result": result}))
+
+    def _wait_for_tasks(self, until: float) -> None:
+        """Wait for what was asked, unless the client is gone altogether: then nobody wants the answers."""
+        loop = asyncio.get_running_loop()
+        if self._transport is None or _gone(self._transport) or loop.time() > until:
+            self._abort()
+        else:
+            self._deadline = loop.call_later(GONE_SECONDS, self._wait_for_tasks, until)
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -277,9 +298,22 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
 
+def _told(identity: int | str | None, error: HomeportError) -> bytes:
+    return messages.encode({"id": identity, "error": operator_error(error)})
+
+
 def operator_error(error: HomeportError) -> dict[str, str]:
     """An error of ours for the command at the other end, which raises it again."""
     return {"family": error.family, "code": error.code, "message": str(error), "remedy": error.remedy}
+
+
+def _gone(transport: asyncio.Transport) -> bool:
+    """Whether the peer closed both directions; a read tells only of one. Only Linux says so."""
+    if sys.platform != "linux":
+        return False
+    poll = select.poll()
+    poll.register(transport.get_extra_info("socket").fileno(), 0)
+    return any(event & select.POLLHUP for _, event in poll.poll(0))
 
 
 def _same_user(transport: asyncio.Transport) -> bool:

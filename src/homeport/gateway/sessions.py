@@ -51,6 +51,11 @@ class LegacySession:
         self._asked: dict[bytes, asyncio.Future[Reply]] = {}
         self._last = 0
 
+    @property
+    def in_flight(self) -> int:
+        """Its requests in flight."""
+        return len(self._running)
+
     def begin(self, request: bytes, task: asyncio.Task[object]) -> None:
         """A request is in flight. Raises `Fault` for an id that is in flight already, and for too many."""
         if request in self._running:
@@ -137,6 +142,11 @@ class Sessions:
         session = self._open.pop(identity, None)
         if session is not None:
             session.close()
+
+    def running(self, identity: str) -> int:
+        """Requests of a session in flight."""
+        session = self._open.get(identity)
+        return session.in_flight if session else 0
 
     def expire(self) -> None:
         """End the sessions that nobody used for `IDLE_SECONDS` and nobody listens to."""
