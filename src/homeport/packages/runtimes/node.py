@@ -64,9 +64,11 @@ def entry(runtime: Runtime, target: Path, command: str = "") -> str:
     `InvalidInput` (`runtime.no_command`) and names those there are.
     """
     name = node_requirement(runtime.requirement).name
-    programs = _programs(name, _document(target / "node_modules" / name / "package.json"))
+    written = _programs(name, _document(target / "node_modules" / name / "package.json"))
+    there = {each.name.removesuffix(".cmd") for each in (target / "bin").iterdir()}
+    programs = [program for program in written if program in there]
     alike = command or name.rpartition("/")[2]
-    chosen = alike if alike in programs else next(iter(programs)) if len(programs) == 1 and not command else ""
+    chosen = alike if alike in programs else programs[0] if len(programs) == 1 and not command else ""
     if not chosen:
         what = f"{name} has no program {command!r}" if command else f"{name} has no program of its own name"
         raise InvalidInput(

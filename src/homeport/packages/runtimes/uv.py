@@ -83,7 +83,7 @@ def failure(requirement: str, ended: Ended) -> HomeportError:
         return InvalidInput(
             f"there is no {match[1] or match[2]}", code="package.absent", remedy="check the name and the version"
         )
-    if "Python version" in said and "does not satisfy" in said:
+    if re.search(r"requires Python ?[<>=~!]|does not satisfy Python", said):
         return Unavailable(
             f"{requirement} needs a newer Python\n{ended.last_words}",
             code="runtime.python_version",
