@@ -25,15 +25,15 @@ class Change:
 
 
 _TEXT: Final = frozenset(
-    "title description examples default $comment deprecated readOnly writeOnly markdownDescription".split()
+    {"title", "description", "examples", "default", "$comment", "deprecated", "readOnly", "writeOnly"}
 )
 _LOWER: Final = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains"})
 _UPPER: Final = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains"})
 _ONE: Final = frozenset(
-    (
-        "items additionalProperties unevaluatedProperties unevaluatedItems contains propertyNames "
-        "not if then else contentSchema"
-    ).split()
+    {
+        *("items", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "contains", "propertyNames"),
+        *("not", "if", "then", "else", "contentSchema"),
+    }
 )
 _MANY: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _NAMED: Final = frozenset({"$defs", "definitions", "patternProperties", "dependentSchemas"})
