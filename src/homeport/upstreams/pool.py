@@ -244,7 +244,7 @@ class Pool:
             self._check_pause(slot)
             slot.opening = asyncio.ensure_future(self._open(slot))
         # Shielded: others wait for the same start, and a caller that goes away must not take it from them.
-        error = await asyncio.shield(slot.opening)
+        error = await _result_of(slot.opening, slot.key.server)
         if error is not None:
             raise error
         if slot.session is None:
@@ -383,6 +383,17 @@ class Pool:
             remedy=error.remedy if error else "",
             stderr=slot.child.stderr(20) if slot.child is not None else (),
         )
+
+
+async def _result_of(opening: asyncio.Task[HomeportError | None], server: str) -> HomeportError | None:
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if opening.cancelled() and task is not None and not task.cancelling():
+            # The start was stopped, not the caller.
+            return Unavailable(f"{server} was stopped", code="upstream.closed")
+        raise
 
 
 def _remember_child(slot: _Slot, child: Child) -> None:
