@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from homeport.ground.paths import PROJECT_FILE
 from homeport.project import keys
 from homeport.project.findings import Findings
 from homeport.project.lines import locate
+from homeport.project.misspelt import nearest
 from homeport.project.model import Project
 from homeport.project.servers import server
 from homeport.project.shape import conform
@@ -80,8 +80,8 @@ def _check_granted(profiles: Mapping[str, Profile], servers: Mapping[str, Any], 
     for profile in profiles.values():
         for name in profile.grants:
             if name not in servers:
-                near = difflib.get_close_matches(name, servers, n=1)
-                remedy = f"write `{near[0]}`" if near else f"remove the grant, or `homeport add {name}`"
+                near = nearest(name, servers)
+                remedy = f"write `{near}`" if near else f"remove the grant, or `homeport add {name}`"
                 path = ("profiles", profile.name, "grants", name)
                 findings.add(path, Problem("project.unknown_server", f"there is no server {name!r}", remedy=remedy))
 

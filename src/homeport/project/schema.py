@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -77,3 +78,8 @@ def _object(about: str, members: Mapping[str, Any]) -> dict[str, Any]:
 
 def _whole(pattern: str) -> str:
     return f"^(?:{pattern})$"
+
+
+def text() -> str:
+    """The schema as the file `schema/homeport.schema.json` holds it."""
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,6 +13,7 @@ from homeport.ground.secrets import Chain, Template
 from homeport.packages.requirement import node_requirement, package_requirement, python_requirement
 from homeport.project.findings import Findings
 from homeport.project.lines import KeyPath
+from homeport.project.misspelt import nearest
 from homeport.project.model import Command, NodeRuntime, PackageSource, PythonRuntime, Remote, Server, Source
 from homeport.project.values import table, text, texts
 
@@ -176,6 +176,6 @@ def _check_references(value: str, path: KeyPath, findings: Findings) -> None:
             if not _NAME_IN_REFERENCE.fullmatch(name):
                 what = f"{match[0]} names nothing: letters, digits and `._-/` make a name"
                 findings.add(path, Problem("project.value", what))
-        elif near := difflib.get_close_matches(kind.lower(), ("secret", "env"), n=1, cutoff=0.6):
-            what = f"{match[0]} is filled in from nowhere; is `{{{near[0]}:{name}}}` meant?"
+        elif near := nearest(kind.lower(), ("secret", "env")):
+            what = f"{match[0]} is filled in from nowhere; is `{{{near}:{name}}}` meant?"
             findings.add(path, Problem("project.value", what))

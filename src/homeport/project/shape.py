@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any, TypeAlias, cast
 
 from homeport.ground.errors import Problem
 from homeport.project.lines import KeyPath
+from homeport.project.misspelt import nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,5 +186,5 @@ def _kind(value: object) -> str:
 
 
 def _meant(word: str, known: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    return f"; is {near[0]!r} meant?" if near else f"; known here: {', '.join(sorted(known))}" if known else ""
+    near = nearest(word, known)
+    return f"; is {near!r} meant?" if near else f"; known here: {', '.join(sorted(known))}" if known else ""
