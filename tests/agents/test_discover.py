@@ -194,7 +194,7 @@ def test_a_runner_without_a_pin_is_told(home: Path, command: str, args: list[str
     path = write(home / ".claude.json", {"mcpServers": {"a": {"command": command, "args": args}}})
     (finding,) = findings(look(home))
     assert (finding.code, finding.measured) == ("server.unpinned", measured)
-    assert finding.remedy == f"homeport import --pin {path}"
+    assert finding.remedy == f"homeport import {path}, then write `runtime` in place of `command`"
 
 
 @pytest.mark.parametrize(

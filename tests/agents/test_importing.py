@@ -250,3 +250,11 @@ def test_a_file_without_servers_is_refused_with_a_remedy() -> None:
     with pytest.raises(InvalidInput) as refused:
         take({"other": 1})
     assert refused.value.code == "import.nothing"
+
+
+def test_a_secret_in_a_url_does_not_reach_the_file() -> None:
+    imported = take({"mcpServers": {"a": {"url": "https://h/mcp?x=1&api_key=abcdef123"}}})
+    table = imported.tables()["a"]
+    assert "abcdef123" not in json.dumps(table)
+    assert table["url"].startswith("https://h/mcp?x=1&api_key=")
+    assert table["enabled"] is False

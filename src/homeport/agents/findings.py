@@ -78,7 +78,7 @@ def _of_file(found: FoundAgent, file: FoundFile) -> Iterator[Finding]:
             "",
             f"{agent.name} does not read servers from this file",
             ", ".join(server.name for server in file.servers),
-            f"homeport import {_quoted(path)}, then homeport register --agent {agent.id}",
+            f"homeport import {_quoted(path)}",
         )
         return
     yield from _dialect(agent, file)
@@ -201,7 +201,9 @@ def _shape(agent: Agent, server: FoundServer) -> Iterator[Finding]:
 def _remote_shape(agent: Agent, server: FoundServer, entry: Mapping[str, Any], fault: Any) -> Iterator[Finding]:
     if agent.http is None:
         yield fault(
-            f"{agent.name} takes no URLs here", server.seen.url, "homeport connect gives it this server as a program"
+            f"{agent.name} takes no URLs here",
+            server.seen.url,
+            "give it the program `homeport connect --profile default` instead",
         )
         return
     needed = next((key for key in ("type", "transport") if key in agent.http), "")
@@ -241,7 +243,7 @@ def _pins(agent: Agent, server: FoundServer) -> Iterator[Finding]:
     what = unpinned(server.seen)
     if what is not None:
         message = f"{server.name}: {what.runner} runs whatever version of {what.name} is newest at each start"
-        remedy = f"homeport import --pin {_quoted(server.place.file)}"
+        remedy = f"homeport import {_quoted(server.place.file)}, then write `runtime` in place of `command`"
         yield _finding(agent, server, "server.unpinned", "warning", message, what.written, remedy, inner="args")
 
 

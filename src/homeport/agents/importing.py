@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, Final, cast
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from homeport.agents.catalog import Agent, Catalog, Format, References, Where
 from homeport.agents.documents import Entry, decode, read
@@ -193,17 +193,17 @@ class _Work:
     def add(self, agent: Agent, entry: Entry) -> None:
         self._name, self._place = entry.name, entry.place
         if not isinstance(entry.value, dict):
-            self.note(f"{entry.name}: not imported: the entry is not an object")
+            self.note("not imported: the entry is not an object")
             return
         raw = cast("Mapping[str, Any]", entry.value)
         seen = _through_bridge(read_entry(agent, raw))
         obstacle = _obstacle(agent, entry.name, seen)
         if obstacle:
-            self.note(f"{entry.name}: not imported: {obstacle}")
+            self.note(f"not imported: {obstacle}")
             return
         launch = (seen.key, tuple(sorted(seen.env.items())), tuple(sorted(seen.headers.items())), seen.cwd)
         if launch in self._seen:
-            self.note(f"{entry.name}: the same launch as {self._seen[launch]}, imported once")
+            self.note(f"the same launch as {self._seen[launch]}, imported once")
             return
         name = as_server(entry.name, self.taken)
         self.taken.add(name)
@@ -232,7 +232,7 @@ class _Work:
         if hidden:
             table["enabled"] = False
             self.note(
-                f"{self._name}: switched off: argument {', '.join(str(at + 1) for at in sorted(hidden))} was a secret "
+                f"switched off: argument {', '.join(str(at + 1) for at in sorted(hidden))} was a secret "
                 "and was left out; give it to the server in `env`: arguments show in every process list"
             )
         if seen.cwd:
@@ -247,15 +247,17 @@ class _Work:
         url, credentials = _without_userinfo(seen.url)
         if credentials:
             headers.setdefault("Authorization", f"Basic {base64.b64encode(credentials.encode()).decode()}")
-            self.note(f"{self._name}: user name and password moved from the URL into a header")
-        table: dict[str, TomlValue] = {"url": self._plain(agent, "url", url)}
-        queries = secret_queries(url)
-        if queries and not self.keep_values:
+            self.note("user name and password moved from the URL into a header")
+        queries = () if self.keep_values else secret_queries(url)
+        table: dict[str, TomlValue] = {"url": self._plain(agent, "url", _blanked(url, queries))}
+        if queries:
+            table["enabled"] = False
             self.note(
-                f"{self._name}: the URL holds a secret ({', '.join(queries)}); ask the server for a header instead"
+                f"switched off: {', '.join(queries)} in the URL was a secret and was left out; "
+                "give it to the server in `headers`, or import with --keep-values"
             )
         if seen.transport == "sse":
-            self.note(f"{self._name}: speaks the old HTTP+SSE transport")
+            self.note("speaks the old HTTP+SSE transport")
         if headers:
             table["headers"] = {
                 name: self._value(agent, "headers", f"{self._name}.{name}", text) for name, text in headers.items()
@@ -267,14 +269,14 @@ class _Work:
         translated = translate(agent.references, what, text)
         if translated.references:
             listed = ", ".join(dict.fromkeys(translated.references))
-            self.note(f"{self._name}: {what} refers to {listed}, which is not filled in there: write the value itself")
+            self.note(f"{what} refers to {listed}, which is not filled in there: write the value itself")
         return text.replace("${workspaceFolder}", ".").replace("${userHome}", "~")
 
     def _value(self, agent: Agent, what: str, secret: str, text: str) -> TomlValue:
         """A value of `env` or `headers`: its references in our syntax, its literal text as a secret."""
         translated = translate(agent.references, what, text)
         for name in translated.asked:
-            self.note(f"{self._name}: the agent asked for {name!r}; homeport secrets set {self._name}.{name}")
+            self.note(f"the agent asked for {name!r}; homeport secrets set {self._name}.{name}")
         if translated.references:
             return self._referring(translated, secret)
         if not text or (self.keep_values and not re.search(r"\{(?:env|secret):", text)):
@@ -296,7 +298,7 @@ class _Work:
     def _unsaid(self, agent: Agent, raw: Mapping[str, Any]) -> None:
         lost = [key for key in raw if key not in _CARRIED and key not in agent.stdio and key not in (agent.http or {})]
         if lost:
-            self.note(f"{self._name}: not carried over: {', '.join(lost)}")
+            self.note(f"not carried over: {', '.join(lost)}")
 
 
 _REMOVED: Final = "SECRET-REMOVED-BY-IMPORT"
@@ -359,6 +361,15 @@ def _without_userinfo(url: str) -> tuple[str, str]:
     host = parts.netloc.rpartition("@")[2]
     credentials = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
     return urlunsplit((parts.scheme, host, parts.path, parts.query, "")), credentials
+
+
+def _blanked(url: str, names: tuple[str, ...]) -> str:
+    if not names:
+        return url
+    parts = urlsplit(url)
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    query = urlencode([(name, _REMOVED if name in names else value) for name, value in pairs])
+    return urlunsplit(parts._replace(query=query))
 
 
 def _pin_obstacle(runner: Runner, hidden: bool) -> str:
