@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from homeport.declarations.model import AppDef, Candidate, Location, Presence, Resolution, ResolutionKind
@@ -22,7 +23,6 @@ MAX_CANDIDATES: Final = 512
 
 _UNREAD: Final[Mapping[str, str]] = {
     "missing": "nothing is there",
-    "broken_link": "it is a link that leads nowhere",
     "denied": "this user may not look there",
     "invalid_path": "this system cannot have such a path",
     "hung": "its file system does not answer",
@@ -83,6 +83,8 @@ class Search:
 
 def _look(machine: Machine, path: str, presence: Presence) -> tuple[str, str]:
     fact = machine.stat(path)
+    if fact.kind == "file" and presence == "executable":
+        return ("found", "") if fact.executable else ("not_executable", "this user may not run it")
     if fact.kind in _UNREAD:
         return ("not_found" if fact.kind == "missing" else fact.kind), _UNREAD[fact.kind]
     if presence == "bundle":
@@ -91,9 +93,7 @@ def _look(machine: Machine, path: str, presence: Presence) -> tuple[str, str]:
         if machine.stat(f"{path}/Contents/Info.plist").kind != "file":
             return "not_a_bundle", "it has no Contents/Info.plist"
         return "found", ""
-    if fact.kind != "file":
-        return "not_a_file", "it is a folder" if fact.kind == "directory" else "it is no regular file"
-    return ("found", "") if fact.executable else ("not_executable", "this user may not run it")
+    return "not_a_file", "it is a folder" if fact.kind == "directory" else "it is no regular file"
 
 
 def locate(app: AppDef, machine: Machine) -> Resolution:
@@ -124,6 +124,7 @@ def _kind(found: list[Candidate]) -> ResolutionKind:
     return "path_executable" if first.source.endswith(":command") else "known_path"
 
 
+@lru_cache(maxsize=1024)
 def override_variable(app_id: str) -> str:
     """The environment variable with which a user says where an application is."""
     return "HOMEPORT_APP_" + re.sub(r"[^A-Z0-9]", "_", app_id.upper())

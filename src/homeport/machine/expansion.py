@@ -7,8 +7,7 @@ refused here, before anything touches it. An empty variable counts as unset, an 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from homeport.machine.protocol import Machine, paths_of, variable
 
@@ -20,8 +19,7 @@ _WINDOWS: Final = re.compile(
 _LOCAL_DEVICE: Final = re.compile(r"[/\\]{2}[?.][/\\](?=[A-Za-z]:[/\\])")
 
 
-@dataclass(frozen=True, slots=True)
-class Expanded:
+class Expanded(NamedTuple):
     """A path ready to be asked for when `reason` is empty; else why it is not asked for."""
 
     path: str

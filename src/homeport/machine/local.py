@@ -247,14 +247,12 @@ def _kind_of(error: OSError | ValueError) -> FileKind:
     if not isinstance(error, OSError):
         return "invalid_path"
     match error.errno:
-        case errno.ENOENT | errno.ENOTDIR:
+        case errno.ENOENT | errno.ENOTDIR | errno.ELOOP:
             return "missing"
         case errno.EACCES | errno.EPERM:
             return "denied"
         case errno.ENAMETOOLONG | errno.EINVAL:
             return "invalid_path"
-        case errno.ELOOP:
-            return "broken_link"
         case _:
             return "unreadable"
 
@@ -263,7 +261,7 @@ def _stat(path: str) -> FileFact:
     try:
         found = os.stat(path)  # noqa: PTH116  a path object alone costs as much as the call
     except FileNotFoundError:
-        return FileFact("broken_link") if _readlink(path) is not None else MISSING
+        return MISSING
     except (OSError, ValueError) as error:
         return FileFact(_kind_of(error))
     mode = found.st_mode
@@ -273,7 +271,7 @@ def _stat(path: str) -> FileFact:
         kind = "directory" if stats.S_ISDIR(mode) else "other"
     if sys.platform == "win32":
         return FileFact(kind, executable=True, size=found.st_size, modified=found.st_mtime)
-    runs = kind == "file" and bool(mode & 0o111) and os.access(path, os.X_OK)
+    runs = kind == "file" and bool(mode & 0o111) and (mode & 0o111 == 0o111 or os.access(path, os.X_OK))
     return FileFact(kind, runs, found.st_size, found.st_mtime, found.st_uid, stats.S_IMODE(mode))
 
 

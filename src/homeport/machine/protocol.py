@@ -11,18 +11,15 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from homeport.ground.errors import Unavailable
 
-FileKind: TypeAlias = Literal[
-    "file", "directory", "other", "missing", "broken_link", "denied", "invalid_path", "hung", "unreadable"
-]
+FileKind: TypeAlias = Literal["file", "directory", "other", "missing", "denied", "invalid_path", "hung", "unreadable"]
 
 
-@dataclass(frozen=True, slots=True)
-class FileFact:
-    """What is at a path, links followed. `other`: a FIFO, a socket, a device."""
+class FileFact(NamedTuple):
+    """What is at a path, links followed. `other`: a FIFO, a socket, a device. A tuple: many are made a second."""
 
     kind: FileKind
     executable: bool = False

@@ -162,7 +162,7 @@ class SimulatedMachine:
             return FileFact("invalid_path")
         key = self._resolve(path)
         if key is None:
-            return FileFact("broken_link")
+            return MISSING
         file = self._files.get(key)
         if file is not None:
             size = len(file.data) if file.size < 0 else file.size
@@ -170,7 +170,7 @@ class SimulatedMachine:
             return FileFact(file.kind, runs, size, file.modified, file.owner, file.mode)
         if key in self._children:
             return FileFact("directory", mode=0o755)
-        return FileFact("broken_link") if self.link_at(path) else MISSING
+        return MISSING
 
     def names(self, path: str, limit: int) -> Names:
         """At most `limit` names in a directory."""
@@ -204,10 +204,6 @@ class SimulatedMachine:
     def link(self, path: str) -> str | None:
         """What a symbolic link says, or None when it is none."""
         self._count("link", path)
-        return self.link_at(path)
-
-    def link_at(self, path: str) -> str | None:
-        """`link`, uncounted."""
         file = self._files.get(self._key(path))
         return file.link if file is not None and file.link else None
 
