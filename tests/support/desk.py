@@ -8,8 +8,8 @@ from typing import Any
 
 from homeport.calls.events import Bus, Event, Topic
 from homeport.calls.ports import AuditRow
-from homeport.console.desk import ProjectRow, ServerRow, ToolRow
 from homeport.ground.errors import HomeportError, InvalidInput
+from homeport.ops.rows import ProjectRow, ServerRow, ToolRow
 
 
 def call(number: int, **fields: Any) -> AuditRow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -36,11 +36,13 @@ class Served:
 
 
 @contextmanager
-def served(app: Any, *, port: int = 0, before_end: Callable[[], None] = lambda: None) -> Iterator[Served]:
+def served(app: Any, *, port: int = 0, before_end: Callable[[], None] = lambda: None) -> Generator[Served]:
     """Serve `app` while the block runs; `before_end` runs on its loop before the server is told to end."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
+    # From here on connections wait in line, however late the loop begins.
+    listener.listen(64)
     config = uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=5)
     server = uvicorn.Server(config)
     started: list[asyncio.AbstractEventLoop] = []

@@ -13,7 +13,7 @@ import { Command, Copy } from "../parts/command";
 import { Chip, Choices, Facts, onRowKeys, Row, SearchBox } from "../parts/controls";
 import { Empty, Waiting } from "../parts/panels";
 import { Line } from "../parts/text";
-import { href, route } from "../route";
+import { route } from "../route";
 import { calls, now, project, tools } from "../store";
 
 const DRAWN = 100;
@@ -47,7 +47,7 @@ export function CallsPage() {
           ]}
         />
         {server !== "" && (
-          <Chip off={href("calls")}>
+          <Chip page="calls">
             <Line of={server} max={60} />
           </Chip>
         )}

@@ -11,7 +11,7 @@ import { Chip, Choices, Facts, onRowKeys, Row, SearchBox, Select } from "../part
 import { Check, Dash } from "../parts/icons";
 import { Empty, Trouble, Waiting } from "../parts/panels";
 import { Line, Prose } from "../parts/text";
-import { href, route } from "../route";
+import { route } from "../route";
 import { chooseProfile, profile, project, servers, tools, toolsTrouble } from "../store";
 
 const PAGE = 200;
@@ -37,7 +37,7 @@ export function ToolsPage() {
         />
         <Profile />
         {server !== "" && (
-          <Chip off={href("tools")}>
+          <Chip page="tools">
             <Line of={server} max={60} />
           </Chip>
         )}

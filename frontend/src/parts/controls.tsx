@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
+import { href, type Page } from "../route";
 import { Chevron, Cross, Search } from "./icons";
 
 interface Choice<T extends string> {
@@ -80,11 +81,13 @@ export function Select(props: {
 }
 
 /** A filter that came with the address: shown, and taken off with one press. */
-export function Chip({ children, off }: { readonly children: ComponentChildren; readonly off: string }) {
+export function Chip({ children, page }: { readonly children: ComponentChildren; readonly page: Page }) {
   return (
-    <a class="chip" href={off} aria-label="Show all servers">
+    <a class="chip" href={href(page)} title="Show all servers">
+      <span class="said">Only</span>
       {children}
       <Cross />
+      <span class="said">Show all servers</span>
     </a>
   );
 }
