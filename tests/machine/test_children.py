@@ -172,6 +172,17 @@ async def test_a_full_pipe_is_told_and_drains(supervisor: Supervisor, tmp_path: 
     assert child.status == 0
 
 
+async def test_closing_a_child_that_never_read_its_input_leaves_no_pipe_open(
+    supervisor: Supervisor, tmp_path: Path
+) -> None:
+    child, heard = await python(supervisor, tmp_path, "import time; time.sleep(60)")
+    child.write(b"x" * 1_000_000)
+    await child.close()
+    assert child.writable
+    async with asyncio.timeout(10):
+        await heard.over.wait()
+
+
 async def test_writing_to_a_child_that_is_gone_does_nothing(supervisor: Supervisor, tmp_path: Path) -> None:
     child, heard = await python(supervisor, tmp_path, "pass")
     async with asyncio.timeout(10):

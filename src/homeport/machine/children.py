@@ -179,7 +179,8 @@ class Child:
             if not await self.wait(grace):
                 await self._supervisor.destroy(self._number)
                 await self.wait(5.0)
-        if self._stdin is not None:
+        # Only what it never read keeps the pipe open; aborting one that is closing would close it twice (asyncio 3.11).
+        if self._stdin is not None and self._stdin.get_write_buffer_size():
             self._stdin.abort()
         for transport in self._readers:
             transport.close()
