@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
+from homeport.ground.errors import Unavailable
 from homeport.packages.runtimes.program import Ended, run
 from homeport.packages.runtimes.uv import Uv, failure
 
@@ -65,7 +66,10 @@ class Node:
         if cli.suffix != ".js":  # a Windows shim, or somebody's own script
             cli = cli.parent / "node_modules" / "npm" / "bin" / "npm-cli.js"
         program = Path(node).resolve()
-        ended = run([program, "--version"], environment=self.environment, cwd=Path.home(), timeout=30.0)
+        try:
+            ended = run([program, "--version"], environment=self.environment, cwd=program.parent, timeout=30.0)
+        except Unavailable:
+            return None  # one that does not even start will not do
         match = re.fullmatch(r"v((\d+)\.\d+\.\d+)", ended.stdout.strip())
         if match is None or int(match[2]) < OLDEST or not cli.is_file():
             return None
