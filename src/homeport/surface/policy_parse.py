@@ -202,7 +202,7 @@ def _check_lists(can: Sequence[str], never: Sequence[str], reader: _Reader, path
         reader.problem(
             "policy.never_all", "`never` holds names only; `*` would leave nothing", (*path, "never"), remedy
         )
-    for name in set(can) & set(never):
+    for name in (set(can) & set(never)) - {"*"}:
         reader.problem("policy.contradiction", f"{name!r} is in `can` and in `never`", (*path, "never"), "keep one")
 
 
