@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
+from typing import Any
 
 from homeport.ground import exact
 from homeport.ground.errors import Place, Problem
-from homeport.ground.exact import Json
-from homeport.surface.decide import GrantedTool, View, compile_view
+from homeport.surface.decide import Denied, GrantedTool, View, compile_view
 from homeport.surface.lock import from_listing
 from homeport.surface.model import Surface
 from homeport.surface.policy import Profile
 from homeport.surface.policy_parse import parse_profiles
+from homeport.surface.verdict import Objection, Violation
 
 LIST_ISSUE = """{"name": "list_issue", "title": "List issues", "description": "Lists issues.", "inputSchema": {
 "type": "object", "properties": {"owner": {"type": "string", "description": "Whose."},
@@ -29,22 +30,22 @@ SEARCH = (
 )
 
 
-def loads(text: str) -> Json:
+def loads(text: str) -> Any:
     return exact.loads(text)
 
 
-F: Sequence[Json] = [loads(LIST_ISSUE), loads(DELETE), loads(SEARCH)]
+F: Sequence[Any] = [loads(LIST_ISSUE), loads(DELETE), loads(SEARCH)]
 
 
-def tool(name: str, schema: Json, **members: Json) -> Json:
+def tool(name: str, schema: Any, **members: Any) -> dict[str, Any]:
     return {"name": name, "inputSchema": schema, **members}
 
 
-def properties(**described: Json) -> Json:
+def properties(**described: Any) -> dict[str, Any]:
     return {"type": "object", "properties": described}
 
 
-def surface(*tools: Json) -> Surface:
+def surface(*tools: Any) -> Surface:
     return from_listing(tools=tools or F)
 
 
@@ -61,7 +62,7 @@ def codes(text: str) -> list[str]:
     return [problem.code for problem in parsed(text)[1]]
 
 
-def view(text: str, *tools: Json, **surfaces: Surface) -> View:
+def view(text: str, *tools: Any, **surfaces: Surface) -> View:
     """A view of the profile `default` over the server `tracker`."""
     profiles, problems = parsed(text)
     assert problems == []
@@ -80,3 +81,22 @@ def rule(lines: str, tool_name: str = "list_issue") -> str:
 
 
 ALL = '[default.grants.tracker]\ncan = ["*"]\n'
+
+
+def objection(found: GrantedTool, arguments: bytes) -> Violation | Objection:
+    """Why these arguments do not go through; they must not."""
+    _, refused = found.check(arguments)
+    assert refused is not None
+    return refused
+
+
+def denied(found: View, name: str, server: str = "tracker") -> Denied:
+    """Why a tool is not there; it must not be."""
+    entry = found.tool(name, server)
+    assert isinstance(entry, Denied)
+    return entry
+
+
+def served(found: GrantedTool) -> Any:
+    """The definition as served, for looking into it."""
+    return found.definition

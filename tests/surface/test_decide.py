@@ -5,7 +5,21 @@ from __future__ import annotations
 import time
 
 import pytest
-from tests.surface.fixtures import ALL, F, granted, loads, parsed, properties, rule, surface, tool, view
+from tests.surface.fixtures import (
+    ALL,
+    F,
+    denied,
+    granted,
+    loads,
+    objection,
+    parsed,
+    properties,
+    rule,
+    served,
+    surface,
+    tool,
+    view,
+)
 
 from homeport.ground import exact
 from homeport.ground.limits import Limits
@@ -119,17 +133,29 @@ RESULT = b'{"content":[{"type":"text","text":"%s"}],"structuredContent":%s,"isEr
     [
         pytest.param("text", RESULT % (b"a secret here", b'{"issues":[]}', b"false"), True, id="surface-113"),
         pytest.param(
-            "issues[].title", RESULT % (b"x", b'{"issues":[{"title":"fine"},{"title":"secret"}]}', b"false"), True, id="surface-114"
+            "issues[].title",
+            RESULT % (b"x", b'{"issues":[{"title":"fine"},{"title":"secret"}]}', b"false"),
+            True,
+            id="surface-114",
         ),
-        pytest.param("issues", RESULT % (b"x", b'{"issues":[{"deep":["secret"]}]}', b"false"), True, id="surface-114-below"),
+        pytest.param(
+            "issues", RESULT % (b"x", b'{"issues":[{"deep":["secret"]}]}', b"false"), True, id="surface-114-below"
+        ),
         pytest.param("issues[].title", RESULT % (b"the secret", b'{"issues":[]}', b"true"), True, id="surface-115"),
         pytest.param("issues[].title", RESULT % (b"the secret", b'{"issues":[]}', b"false"), False, id="other field"),
-        pytest.param("issues[].title", b'{"content":[{"type":"text","text":"{\\"issues\\":[{\\"title\\":\\"secret\\"}]}"}]}', True, id="text that is JSON"),
-        pytest.param("text", b'{"content":[{"type":"resource","resource":{"uri":"x:y","text":"secret"}}]}', True, id="embedded"),
+        pytest.param(
+            "issues[].title",
+            b'{"content":[{"type":"text","text":"{\\"issues\\":[{\\"title\\":\\"secret\\"}]}"}]}',
+            True,
+            id="text that is JSON",
+        ),
+        pytest.param(
+            "text", b'{"content":[{"type":"resource","resource":{"uri":"x:y","text":"secret"}}]}', True, id="embedded"
+        ),
         pytest.param("text", b'{"content":', True, id="unreadable"),
         pytest.param("text", b'{"content":[{"type":"text","text":"fine"}]}', False, id="fine"),
     ],
-)  # fmt: skip
+)
 def test_post_call_withholds_a_result(selector: str, result: bytes, withheld: bool) -> None:
     schema = properties(owner={"type": "string"})
     found = view(rule(f'post_call = {{ "{selector}" = "secret" }}'), tool("list_issue", schema))
@@ -159,26 +185,25 @@ def test_an_output_that_breaks_its_schema_is_told_and_refused_where_asked() -> N
 def test_one_granted_one_denied_one_unnamed_serve_exactly_one() -> None:  # surface-120, 6.1
     found = view('[default.grants.tracker]\ncan = ["list_issue"]\nnever = ["delete_repository"]')
     assert [tool.name for tool in found.tools("tracker")] == ["list_issue"]
-    served = found.tools("tracker")[0]
-    assert served.definition == F[0]
-    assert served.command == "list-issue"
-    assert served.served == "tracker__list_issue"
+    entry = found.tools("tracker")[0]
+    assert entry.definition == F[0]
+    assert entry.command == "list-issue"
+    assert entry.served == "tracker__list_issue"
 
 
 def test_denied_unnamed_quarantined_and_invented_are_told_apart_only_to_the_operator() -> None:  # surface-121
     found = view('[default.grants.tracker]\ncan = ["list_issue"]\nnever = ["delete_repository"]', *F, {"name": "bad"})
     names = ("delete_repository", "search", "bad", "invented")
-    denied = [found.tool(name, "tracker") for name in names]
-    assert [entry.reason.rule for entry in denied] == [
+    entries = [denied(found, name) for name in names]
+    assert [entry.reason.rule for entry in entries] == [
         "grant.never",
         "grant.absent",
         "tool.quarantined",
         "tool.unknown",
     ]
-    assert denied[1].reason.remedy == "homeport grant tracker search --profile default"
-    assert all(isinstance(entry, Denied) for entry in denied)
-    assert [found.tool(f"tracker__{name}").reason for name in names] == [entry.reason for entry in denied]
-    assert found.tool("search", "other").reason.rule == "grant.absent"
+    assert entries[1].reason.remedy == "homeport grant tracker search --profile default"
+    assert [denied(found, f"tracker__{name}", "").reason for name in names] == [entry.reason for entry in entries]
+    assert denied(found, "search", "other").reason.rule == "grant.absent"
 
 
 def test_a_served_definition_is_the_locked_one_byte_for_byte() -> None:  # surface-122, surface-126
@@ -187,31 +212,31 @@ def test_a_served_definition_is_the_locked_one_byte_for_byte() -> None:  # surfa
 
 def test_describe_changes_the_description_only() -> None:  # surface-124
     definition = granted(view(rule('describe = "Ours."')), "list_issue").definition
-    assert definition == {**dict(F[0]), "description": "Ours."}  # type: ignore[arg-type]
+    assert definition == {**dict(F[0]), "description": "Ours."}
 
 
 def test_destructive_marks_the_annotations() -> None:  # surface-125
     found = granted(view(rule("destructive = true")), "list_issue")
-    assert found.definition["annotations"] == {"readOnlyHint": False, "destructiveHint": True}
+    assert served(found)["annotations"] == {"readOnlyHint": False, "destructiveHint": True}
     assert not found.read_only
     assert granted(view(ALL), "list_issue").read_only
 
 
 def test_a_pinned_argument_is_not_served_and_is_sent() -> None:
     found = granted(view(rule('pin = { owner = "acme" }')), "list_issue")
-    schema = found.definition["inputSchema"]
-    assert "owner" not in schema["properties"]  # type: ignore[index,operator]
-    assert schema["required"] == []  # type: ignore[index,call-overload]
+    schema = served(found)["inputSchema"]
+    assert "owner" not in schema["properties"]
+    assert schema["required"] == []
     sent, refused = found.check(b"{}")
     assert (sent, refused) == (b'{"owner":"acme"}', None)
-    assert "owner" not in found.check(b'{"x":1}')[1].text  # type: ignore[union-attr]
+    assert "owner" not in objection(found, b'{"x":1}').text
 
 
 def test_a_pin_inside_an_object_is_filled_in_and_hidden() -> None:
     schema = properties(a={**properties(b={"type": "string"}, c={"type": "string"}), "required": ["b"]})
     found = granted(view(rule('pin = { "a.b" = "x" }', "t"), tool("t", schema)), "t")
     assert found.check(b'{"a":{"c":"y"}}')[0] == b'{"a":{"c":"y","b":"x"}}'
-    assert found.definition["inputSchema"]["properties"]["a"]["required"] == []  # type: ignore[index,call-overload]
+    assert served(found)["inputSchema"]["properties"]["a"]["required"] == []
     assert found.check(b'{"a":5}')[1] is not None
 
 
@@ -298,17 +323,21 @@ def test_two_views_are_the_same_and_sorted_by_name() -> None:  # surface-132, su
 def test_a_tool_for_pages_only_is_not_the_models() -> None:
     hidden = tool("refresh", properties(), _meta={"ui": {"visibility": ["app"]}})
     found = view(ALL, hidden)
-    assert found.tool("refresh", "tracker").reason.rule == "tool.pages_only"
+    assert denied(found, "refresh").reason.rule == "tool.pages_only"
     assert isinstance(found.tool("refresh", "tracker", page=True), GrantedTool)
     assert [entry.for_model for entry in found.tools("tracker")] == [False]
     models = view(ALL, tool("plain", properties(), _meta={"ui": {"visibility": ["model"]}}))
-    assert models.tool("plain", "tracker", page=True).reason.rule == "tool.model_only"
+    refused = models.tool("plain", "tracker", page=True)
+    assert isinstance(refused, Denied)
+    assert refused.reason.rule == "tool.model_only"
 
 
 def test_a_granted_tools_page_may_be_read_and_other_resources_by_pattern() -> None:
     found = view('[default.grants.tracker]\ncan = ["list_issue"]\nresources = ["repo://acme/*"]')
     assert isinstance(found.resource("ui://tracker/issues.html", "tracker"), GrantedResource)
-    assert found.resource("ui://tracker.homeport/tracker/issues.html").uri == "ui://tracker/issues.html"  # type: ignore[union-attr]
+    aggregated = found.resource("ui://tracker.homeport/tracker/issues.html")
+    assert isinstance(aggregated, GrantedResource)
+    assert aggregated.uri == "ui://tracker/issues.html"
     assert isinstance(found.resource("repo://acme/x"), GrantedResource)
     for uri in ("repo://acme/x/y", "repo://acme/..", "repo://acme/%2e%2e", "repo://acme/..%2fother", "repo://other/x"):
         assert isinstance(found.resource(uri), Denied), uri

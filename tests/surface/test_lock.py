@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 
@@ -164,10 +165,8 @@ def test_a_damaged_file_is_a_typed_error(source: random.Random) -> None:
     data = bytearray(dump(surface()))
     for _ in range(3):
         data[source.randrange(len(data))] = source.randrange(256)
-    try:
-        parse(bytes(data))
-    except InvalidInput as error:
-        assert error.code.startswith("surface.")
+    with contextlib.suppress(InvalidInput):
+        assert parse(bytes(data)) == surface()
 
 
 JSON_VALUES = st.recursive(

@@ -62,6 +62,8 @@ def _keyword(keyword: str, was: Mapping[str, Json], now: Mapping[str, Json], pat
     before, after = was.get(keyword), now.get(keyword)
     if keyword == "properties":
         yield from _properties(was, now, path)
+    elif keyword == "required":
+        yield from _required(was, now, path)
     elif keyword in _RULES:
         yield from _RULES[keyword](before, after, path)
     elif keyword in _TEXT:
@@ -118,12 +120,21 @@ def _strings(value: Json) -> frozenset[str]:
     return frozenset(member if isinstance(member, str) else exact.dumps(member) for member in members)
 
 
-def _required(before: Json, after: Json, path: str) -> Iterator[Change]:
-    old, new = _strings(before), _strings(after)
+def _required(was: Mapping[str, Json], now: Mapping[str, Json], path: str) -> Iterator[Change]:
+    old, new = _strings(was.get("required")), _strings(now.get("required"))
     for name in sorted(new - old):
+        if _described(now, name) and not _described(was, name):
+            continue  # told as a new property
         yield Change("breaking", _join(path, name), "is required now")
     for name in sorted(old - new):
+        if _described(was, name) and not _described(now, name):
+            continue  # told as a property that is gone
         yield Change("widening", _join(path, name), "is no longer required")
+
+
+def _described(schema: Mapping[str, Json], name: str) -> bool:
+    properties = schema.get("properties")
+    return isinstance(properties, dict) and name in properties
 
 
 def _types(before: Json, after: Json, path: str) -> Iterator[Change]:
@@ -164,7 +175,6 @@ def _dependent(before: Json, after: Json, path: str) -> Iterator[Change]:
 
 
 _RULES: Final[Mapping[str, Callable[[Json, Json, str], Iterator[Change]]]] = {
-    "required": _required,
     "type": _types,
     "enum": _enum,
     "dependentRequired": _dependent,
