@@ -37,7 +37,8 @@ def availability(_: Declaration, machine: Any) -> Availability:
 
 
 def entry(**rest: Any) -> Entry:
-    return Entry("blender", "command blender-mcp", None, None, **{"trusted": True, "declaration": DECLARATION} | rest)
+    known: dict[str, Any] = {"trusted": True, "declaration": DECLARATION} | rest
+    return Entry("blender", "command blender-mcp", None, None, **known)
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ async def test_a_granted_call_is_delivered_and_journalled(tmp_path: Path, era: s
         begun, ended = made.rows()
         assert (begun.stage, ended.stage, begun.id) == ("begun", "ended", ended.id)
         assert (ended.server, ended.name, ended.profile, ended.decision) == (SERVER, "echo", "default", "accept")
+        assert ended.project == str(tmp_path.resolve())
         assert ended.args is not None
         assert ended.result is not None
         assert ended.args["keys"] == ["text"]

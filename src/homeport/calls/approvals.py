@@ -47,6 +47,7 @@ class Question:
     id: str
     """Of the operation."""
     asked_ms: int
+    project: str
     profile: str
     thread: str
     client: str
@@ -61,9 +62,9 @@ class Question:
     timeout: float
 
     @property
-    def standing(self) -> tuple[str, str, str, str]:
+    def standing(self) -> tuple[str, str, str, str, str]:
         """What "always" is kept for."""
-        return self.profile, self.server, self.tool, self.digest
+        return self.profile, self.server, self.tool, self.digest, self.project
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +228,8 @@ class Approvals:
         self._bus.publish(Event(Topic.APPROVAL, data))
 
 
-def _key(approval: StandingApproval) -> tuple[str, str, str, str]:
-    return approval.profile, approval.server, approval.tool, approval.digest
+def _key(approval: StandingApproval) -> tuple[str, str, str, str, str]:
+    return approval.profile, approval.server, approval.tool, approval.digest, approval.project
 
 
 def _side(edge: str) -> Asker:

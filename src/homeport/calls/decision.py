@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -92,6 +93,14 @@ class Decider:
         self._gate = gate
         self._limiter = limiter
         self._drift = drift
+        self._project: tuple[Path, str] | None = None
+
+    def project(self) -> str:
+        """The real path of the project in force."""
+        root = self._roster().root
+        if self._project is None or self._project[0] is not root:
+            self._project = (root, str(root.resolve()))
+        return self._project[1]
 
     def find(self, operation: Operation) -> Found | Stopped:
         """Resolve in the caller's surface; absent, denied and quarantined are one and the same to the caller."""

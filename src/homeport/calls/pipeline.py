@@ -83,7 +83,7 @@ class Pipeline:
 
         Raises `asyncio.CancelledError` only: cancelling the task withdraws the call upstream, and is journalled.
         """
-        trail = Trail(self._journal, operation, self._clock)
+        trail = Trail(self._journal, operation, self._clock, self.decider.project())
         try:
             return await self._run(operation, trail)
         except asyncio.CancelledError:
@@ -150,6 +150,7 @@ class Pipeline:
         return Question(
             id=operation.id,
             asked_ms=self._journal.now_ms(),
+            project=self.decider.project(),
             profile=profile.name,
             thread=thread(profile.name, client, self._journal.now_ms()),
             client=client.name,

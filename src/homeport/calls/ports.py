@@ -78,6 +78,8 @@ class AuditRow:
     """Of the locked definition that was decided by."""
     roster: str = ""
     """Digest of the roster in force: project, policy and lock."""
+    project: str = ""
+    """Real path of the project's directory: one journal is this user's, over all projects."""
     approval: str = ""
     """`once`, `thread`, `always`, `declined` or `unanswered`, where a person was asked or had been."""
 
@@ -110,6 +112,8 @@ class StandingApproval:
     server: str
     tool: str
     digest: str
+    project: str = ""
+    """Real path of its directory: profiles of different projects may have one name."""
     by: str = ""
     """`console`, `terminal` or `client`."""
     since_ms: int = 0

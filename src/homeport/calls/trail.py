@@ -19,7 +19,7 @@ ACCEPT = "accept"
 class Trail:
     """Collects what is known of an operation and writes its rows. `clock` is monotonic seconds."""
 
-    def __init__(self, journal: Journal, operation: Operation, clock: Callable[[], float]) -> None:
+    def __init__(self, journal: Journal, operation: Operation, clock: Callable[[], float], project: str = "") -> None:
         self._journal = journal
         self._clock = clock
         self._started = self._phase_started = clock()
@@ -40,6 +40,7 @@ class Trail:
             decision=ACCEPT,
             args=_arguments(journal, operation.params.get("arguments", b"")),
             dry_run=operation.dry_run,
+            project=project,
         )
         self.begun = False
         self.closed = False

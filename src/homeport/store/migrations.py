@@ -21,8 +21,10 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         server TEXT NOT NULL,
         name TEXT NOT NULL,
         decision TEXT NOT NULL,
+        project TEXT NOT NULL,
         row TEXT NOT NULL
     ) WITHOUT ROWID;
+    CREATE INDEX calls_by_project ON calls (project, id);
     CREATE INDEX calls_by_server ON calls (server, id);
     CREATE INDEX calls_by_decision ON calls (decision, id);
     CREATE TABLE journal_files (
@@ -34,9 +36,10 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         server TEXT NOT NULL,
         tool TEXT NOT NULL,
         digest TEXT NOT NULL,
+        project TEXT NOT NULL,
         given_by TEXT NOT NULL,
         since_ms INTEGER NOT NULL,
-        PRIMARY KEY (profile, server, tool, digest)
+        PRIMARY KEY (profile, server, tool, digest, project)
     ) WITHOUT ROWID;
     """,
 )

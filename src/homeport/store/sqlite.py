@@ -37,6 +37,7 @@ COLUMNS: Final = (
     "server",
     "name",
     "decision",
+    "project",
 )
 FILTERS: Final = frozenset(COLUMNS) - {"ts_ms"} | {"since_ms", "until_ms"}
 """What `rows` can be filtered by."""
@@ -122,7 +123,7 @@ class SqliteStore:
 
     def standing(self) -> Iterable[StandingApproval]:
         """The approvals that were given for always."""
-        statement = "SELECT profile, server, tool, digest, given_by, since_ms FROM approvals ORDER BY since_ms"
+        statement = "SELECT profile, server, tool, digest, project, given_by, since_ms FROM approvals ORDER BY since_ms"
         return [StandingApproval(*values) for values in self._read(statement, ())]
 
     def approve(self, approval: StandingApproval) -> None:
@@ -132,15 +133,16 @@ class SqliteStore:
             approval.server,
             approval.tool,
             approval.digest,
+            approval.project,
             approval.by,
             approval.since_ms,
         )
-        self._queue.put(_statement("INSERT OR REPLACE INTO approvals VALUES (?, ?, ?, ?, ?, ?)", values))
+        self._queue.put(_statement("INSERT OR REPLACE INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?)", values))
 
     def revoke(self, approval: StandingApproval) -> None:
         """Forget one."""
-        values = (approval.profile, approval.server, approval.tool, approval.digest)
-        statement = "DELETE FROM approvals WHERE profile = ? AND server = ? AND tool = ? AND digest = ?"
+        values = (approval.profile, approval.server, approval.tool, approval.digest, approval.project)
+        statement = "DELETE FROM approvals WHERE profile = ? AND server = ? AND tool = ? AND digest = ? AND project = ?"
         self._queue.put(_statement(statement, values))
 
     def close(self) -> None:
@@ -200,15 +202,18 @@ class SqliteStore:
 
     def _guarded(self, connection: sqlite3.Connection, batch: Sequence[AuditRow]) -> None:
         if batch:
-            self._guarded_work(connection, lambda inner: _insert(inner, batch))
+            self._guarded_work(connection, lambda inner: self._insert(inner, batch))
+
+    def _insert(self, connection: sqlite3.Connection, rows: Sequence[AuditRow]) -> None:
+        with _transaction(connection):
+            connection.executemany(_UPSERT, map(_values, rows))
+        self._failed = False
 
     def _guarded_work(self, connection: sqlite3.Connection, work: Work) -> None:
         try:
             work(connection)
         except sqlite3.Error as error:
             self._trouble(f"{self.path}: the index of calls cannot be written: {error}; the journal is complete")
-        else:
-            self._failed = False
 
     def _trouble(self, text: str) -> None:
         if not self._failed:
@@ -256,11 +261,6 @@ def _transaction(connection: sqlite3.Connection) -> Generator[None]:
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
-
-
-def _insert(connection: sqlite3.Connection, rows: Sequence[AuditRow]) -> None:
-    with _transaction(connection):
-        connection.executemany(_UPSERT, map(_values, rows))
 
 
 def _values(row: AuditRow) -> tuple[Any, ...]:
