@@ -130,14 +130,26 @@ function Untrusted() {
   );
 }
 
+const OUT = {
+  ended: {
+    title: "This session has ended",
+    says: "Sessions last twelve hours, and end when the gateway does. In the project’s directory, get a new link with",
+  },
+  used: {
+    title: "This link no longer opens the console",
+    says: "It has been used, or it is older than five minutes. In the project’s directory, get a new one with",
+  },
+  none: {
+    title: "Open the console with a link",
+    says: "The console is for the person who runs this gateway. In the project’s directory, get a link with",
+  },
+} as const;
+
 function SignedOut({ byLink }: { readonly byLink: boolean }) {
+  const { title, says } = OUT[project.value ? "ended" : byLink ? "used" : "none"];
   return (
-    <Empty title={byLink ? "This link no longer opens the console" : "Open the console with a link"}>
-      <p>
-        {byLink
-          ? "It has been used, or it is older than five minutes. In the project’s directory, get a new one with"
-          : "The console is for the person who runs this gateway. In the project’s directory, get a link with"}
-      </p>
+    <Empty title={title}>
+      <p>{says}</p>
       <p>
         <Command of="homeport up" />
       </p>

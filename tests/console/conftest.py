@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Dialog, expect
 from tests.support.browser import browser as running_browser
 from tests.support.console import Clock, Site, Visit
 from tests.support.desk import MemoryDesk
@@ -68,7 +68,12 @@ def visit(chromium: Browser) -> Iterator[Callable[..., Visit]]:
             problems: list[str] = []
             foreign: list[str] = []
             opened.on("pageerror", lambda error: problems.append(str(error)))
-            opened.on("dialog", lambda dialog: (problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+
+            def dismissed(dialog: Dialog) -> None:
+                problems.append(f"dialog: {dialog.message}")
+                dialog.dismiss()
+
+            opened.on("dialog", dismissed)
             opened.on("console", lambda said: problems.append(said.text) if "Policy" in said.text else None)
             opened.on("request", lambda asked: None if asked.url.startswith(site.at.url) else foreign.append(asked.url))
             link = site.link() if signed_in else ""

@@ -53,16 +53,17 @@ export function CallsPage() {
         )}
       </div>
       {waiting > 0 && (
-        <button
-          type="button"
-          class="fresh"
-          onClick={() => {
-            open.value = null;
-            held.release();
-          }}
-        >
-          {counted(waiting, "new call")}
-        </button>
+        <div class="fresh">
+          <button
+            type="button"
+            onClick={() => {
+              open.value = null;
+              held.release();
+            }}
+          >
+            {counted(waiting, "new call")}
+          </button>
+        </div>
       )}
       {all.length === 0 && waiting === 0 ? (
         <NoCalls />

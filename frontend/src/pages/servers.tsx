@@ -139,7 +139,7 @@ function Detail({ of: server }: { readonly of: Server }) {
       {server.state === "stopped" && <p class="hint">It starts at its first call and stops again when it is idle.</p>}
       {server.stderr.length > 0 && (
         <section>
-          <h3>Last lines it wrote</h3>
+          <p class="label">Last lines it wrote</p>
           <Stderr lines={server.stderr} />
         </section>
       )}

@@ -172,7 +172,7 @@ function ToolDetail({ of: tool }: { readonly of: Tool }) {
       )}
       {tool.description !== "" && (
         <section>
-          <h3>Description, as the server wrote it</h3>
+          <p class="label">Description, as the server wrote it</p>
           <Prose of={tool.description} max={20_000} />
         </section>
       )}
@@ -199,7 +199,7 @@ function Arguments({ of: schema }: { readonly of: string }) {
   if (all.length === 0) return <p class="hint">It takes no arguments.</p>;
   return (
     <section>
-      <h3>Arguments</h3>
+      <p class="label">Arguments</p>
       <ul class="arguments">
         {all.slice(0, ARGUMENTS_SHOWN).map((argument) => (
           <li key={argument.name}>
