@@ -127,11 +127,12 @@ def _operators(case: Case, desired: Mapping[str, Any], same: bool) -> Decision:
 
 def _ours(case: Case, desired: Mapping[str, Any], owned: Owned) -> Decision:
     """We wrote it (E3, E4), and others may have changed it since."""
-    current = cast("Mapping[str, Any]", case.current) if isinstance(case.current, Mapping) else dict[str, Any]()
+    there: Any = case.current
+    current = cast("Mapping[str, Any]", there) if isinstance(there, Mapping) else dict[str, Any]()
     wanted = {**{key: value for key, value in current.items() if key not in owned.members}, **desired}
     if equal(current, wanted):
         return Decision("none", "registered", entry=desired)
-    if owned.matches(case.current) or case.adopt:
+    if owned.matches(there) or case.adopt:
         # Members stand in the order in which they are written anew; those of others keep their places.
         return Decision("update", "stale", entry=wanted)
     return Decision("none", "drifted", "it was changed after we wrote it")

@@ -43,7 +43,7 @@ class FileRecord:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """All files, by real path."""
+    """All files, by `Target.key`: the real path and the key that holds the servers."""
 
     files: Mapping[str, FileRecord] = field(default_factory=dict[str, FileRecord])
 
@@ -82,7 +82,7 @@ def load(path: Path) -> Ledger:
         document = json.loads(data)
         found = document["format"]
         if found == LEDGER_FORMAT:
-            return Ledger({key: _record(record) for key, record in document["files"].items()})
+            return Ledger({key: record_of(record) for key, record in document["files"].items()})
     except (ValueError, KeyError, TypeError, AttributeError):
         message = "is damaged"
         remedy = f"move {path} away; entries then count as not ours until they are adopted: homeport register --adopt"
@@ -93,12 +93,13 @@ def load(path: Path) -> Ledger:
 
 def save(path: Path, ledger: Ledger) -> None:
     """Write the ledger, for this user only. Raises `Unavailable` (`file.unwritable`)."""
-    files = {key: _written(record) for key, record in sorted(ledger.files.items())}
+    files = {key: written(record) for key, record in sorted(ledger.files.items())}
     text = json.dumps({"format": LEDGER_FORMAT, "files": files}, ensure_ascii=False, indent=1)
     replace_atomically(path, text.encode("utf-8", "surrogateescape") + b"\n", mode=0o600)
 
 
-def _record(raw: Mapping[str, Any]) -> FileRecord:
+def record_of(raw: Mapping[str, Any]) -> FileRecord:
+    """A record from its JSON form."""
     origin = cast("Mapping[str, Any]", raw["origin"])
     was = Origin(int(origin["depth"]), origin.get("hollow"), absent=bool(origin.get("absent", False)))
     return FileRecord(was, {name: _row(row) for name, row in raw["entries"].items()})
@@ -109,7 +110,8 @@ def _row(raw: Mapping[str, Any]) -> Row:
     return Row(Owned(versions), tuple(raw["agents"]), str(raw.get("project", "")), str(raw.get("written", "")))
 
 
-def _written(record: FileRecord) -> dict[str, Any]:
+def written(record: FileRecord) -> dict[str, Any]:
+    """A record as JSON."""
     was = record.origin
     entries = {
         name: {

@@ -126,7 +126,7 @@ def put(src: Source, path: Sequence[str], value: Any) -> str:
         return _add_line(src, header, wanted[-1], value)
     if header is not None and len(wanted) > 2:
         return _add_line(src, header, wanted[-1], value)
-    return append(src, _block(wanted, value, src.newline))
+    return append(src, block(wanted, value, src.newline))
 
 
 def put_item(src: Source, path: Sequence[str], value: Mapping[str, Any]) -> str:
@@ -134,7 +134,7 @@ def put_item(src: Source, path: Sequence[str], value: Mapping[str, Any]) -> str:
     wanted = tuple(path)
     array = next((one for one in statements(src.text) if one.kind == "pair" and one.path == wanted), None)
     if array is None:
-        return append(src, _block(wanted, value, src.newline, array=True))
+        return append(src, block(wanted, value, src.newline, array=True))
     text = src.text
     inside = text[array.value + 1 : array.end - 1]
     kept = inside.rstrip()
@@ -319,7 +319,8 @@ def hollow(src: Source, path: Sequence[str]) -> tuple[int, int] | None:
 # --- writing -----------------------------------------------------------------------------------------------------
 
 
-def _block(path: tuple[str, ...], value: Any, newline: str, *, array: bool = False) -> str:
+def block(path: tuple[str, ...], value: Any, newline: str, *, array: bool = False) -> str:
+    """A table with its header, without a final line end."""
     header = ".".join(map(bare, path))
     if not isinstance(value, Mapping):
         parent = ".".join(map(bare, path[:-1]))
