@@ -18,7 +18,7 @@ import struct
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast, cast
 
 import msgspec
 
@@ -135,14 +135,13 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """asyncio.Protocol."""
-        if not isinstance(transport, asyncio.Transport):  # pragma: no cover
-            return
-        self._transport = transport
-        if not _same_user(transport):
-            transport.abort()
+        # uvloop's transports have asyncio's methods and not its classes.
+        opened = self._transport = cast("asyncio.Transport", transport)
+        if not _same_user(opened):
+            opened.abort()
             return
         self._server.opened(self)
-        self._deadline = asyncio.get_running_loop().call_later(HELLO_SECONDS, transport.abort)
+        self._deadline = asyncio.get_running_loop().call_later(HELLO_SECONDS, opened.abort)
 
     def data_received(self, data: bytes) -> None:
         """asyncio.Protocol."""
