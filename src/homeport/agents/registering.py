@@ -150,7 +150,8 @@ class _Transaction:
     """The record of one run, written before each file is changed."""
 
     def __init__(self, registrar: Registrar) -> None:
-        private_directory(registrar.transactions)
+        for above in (registrar.state, registrar.transactions):
+            private_directory(above)
         name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime(registrar.now()))}-{time.time_ns():x}"
         self.directory = private_directory(registrar.transactions / name)
         self._registrar = registrar

@@ -287,6 +287,8 @@ def _take_away(real: Path, change: Swap, state: Path, disk: Disk, notes: tuple[s
 
 
 def _kept_name(real: Path, state: Path) -> Path:
+    for above in (state, state / "backups"):
+        private_directory(above)
     directory = private_directory(state / "backups" / _key(real))
     return (
         directory / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{time.monotonic_ns():x}-{real.name.lstrip('.')}"
