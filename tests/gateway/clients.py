@@ -9,7 +9,8 @@ from collections.abc import AsyncGenerator
 from typing import Any, Literal
 
 from mcp import Client, StdioServerParameters
-from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from tests.gateway.stack import Stack
 
 Way = Literal["http", "connect"]
@@ -19,7 +20,7 @@ ERAS = ("legacy", "2026-07-28")
 @contextlib.asynccontextmanager
 async def client(
     stack: Stack, way: Way, era: str, *target: str, profile: str = "default", **options: Any
-) -> AsyncGenerator[Client]:
+) -> AsyncGenerator[Any]:
     """A connected client of one profile, or over HTTP of one server of it (`target`)."""
     if way == "connect":
         transport: Any = StdioServerParameters(

@@ -35,13 +35,13 @@ MIRRORED = {
 }
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
+@pytest.fixture(scope="module", params=[False, True], ids=["asyncio", "uvloop"])
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
+    return "asyncio", {"use_uvloop": request.param}
 
 
 @pytest.fixture(scope="module")
-async def stack(anyio_backend: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Stack]:
+async def stack(anyio_backend: object, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Stack]:
     tools = tmp_path_factory.mktemp("tools") / "tools.json"
     tools.write_text(json.dumps([MIRRORED]))
     servers = {"old": scripted("old", "--era", "legacy"), "mirror": scripted("mirror", "--tools", str(tools))}
@@ -62,7 +62,7 @@ def body(method: str, identity: object = 1, meta: dict[str, Any] | None = META, 
     return {"jsonrpc": "2.0", "id": identity, "method": method, "params": members}
 
 
-def fields(stack: Stack, method: str = "", name: str = "", **more: str | None) -> dict[str, str]:
+def fields(stack: Stack, method: str = "", name: str | None = "", **more: str | None) -> dict[str, str]:
     found: dict[str, str | None] = {**ACCEPT, **stack.bearer(), "Content-Type": "application/json"}
     if method:
         found |= {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}

@@ -21,13 +21,13 @@ PROFILES = (
 )
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
+@pytest.fixture(scope="module", params=[False, True], ids=["asyncio", "uvloop"])
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
+    return "asyncio", {"use_uvloop": request.param}
 
 
 @pytest.fixture(scope="module")
-async def stack(anyio_backend: str) -> AsyncGenerator[Stack]:
+async def stack(anyio_backend: object) -> AsyncGenerator[Stack]:
     async with running({"old": scripted("old", "--era", "legacy")}, PROFILES) as made:
         yield made
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -31,7 +32,11 @@ def test_two_servers_with_one_address_are_told_apart() -> None:
 
 
 def test_a_definition_is_edited_in_its_name_and_its_page_only() -> None:
-    definition = {"title": "T", "name": "show", "_meta": {"k": 1, "ui": {"resourceUri": "ui://x", "visibility": []}}}
+    definition: dict[str, Any] = {
+        "title": "T",
+        "name": "show",
+        "_meta": {"k": 1, "ui": {"resourceUri": "ui://x", "visibility": []}},
+    }
     edited = aggregate_definition(definition, "srv", "srv__show")
     assert list(edited) == ["title", "name", "_meta"]
     assert edited["name"] == "srv__show"
