@@ -219,9 +219,30 @@ async def test_an_answer_to_what_is_no_longer_so_runs_nothing(tmp_path: Path) ->
     async with house(tmp_path, approval="confirm") as made:
         task = asyncio.create_task(made.call("delete", {"name": "x"}))
         identifier = await asked(made)
+        made.change(source="told differently")
         made.grant(replace(ALL, can=("echo",)), approval="confirm")
         made.approvals.answer(identifier, Choice.ONCE, "console")
         refused = await task
         assert isinstance(refused, Refusal)
         assert refused.kind is RefusalKind.UNKNOWN
         assert not made.record.exists()
+
+
+async def test_a_change_that_does_not_concern_the_call_does_not_undo_its_answer(tmp_path: Path) -> None:
+    async with house(tmp_path, approval="confirm") as made:
+        task = asyncio.create_task(made.call("delete", {"name": "x"}))
+        identifier = await asked(made)
+        made.change(source="told differently")
+        made.approvals.answer(identifier, Choice.ONCE, "console")
+        assert isinstance(await task, Delivered)
+
+
+async def test_a_server_that_went_away_meanwhile_is_not_called(tmp_path: Path) -> None:
+    async with house(tmp_path, approval="confirm") as made:
+        task = asyncio.create_task(made.call("delete", {"name": "x"}))
+        identifier = await asked(made)
+        made.change(trusted=False)
+        made.approvals.answer(identifier, Choice.ONCE, "console")
+        refused = await task
+        assert isinstance(refused, Refusal)
+        assert refused.kind is RefusalKind.UNTRUSTED

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.servers import scripted
-from tests.support.house import ALL, SERVER, house, surface
+from tests.support.house import ALL, CLIENT, SERVER, Caller, house, surface
 
 from homeport.calls.drift_watch import MAX_AGE
 from homeport.calls.events import Event, Topic
@@ -101,6 +102,16 @@ async def test_a_new_session_is_compared(tmp_path: Path) -> None:
         await made.call("quit")
         await made.call("echo", {"text": "a"})
         await made.drift.settle()
+        assert len(made.received("tools/list")) == 2
+
+
+async def test_sessions_that_take_turns_are_compared_once_each(tmp_path: Path) -> None:
+    async with house(tmp_path, isolation="caller") as made:
+        callers = [Caller(replace(CLIENT, session=name)) for name in "ab"]
+        for _ in range(3):
+            for caller in callers:
+                await made.call("echo", {"text": "a"}, caller=caller)
+                await made.drift.settle()
         assert len(made.received("tools/list")) == 2
 
 

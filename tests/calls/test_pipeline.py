@@ -105,8 +105,12 @@ async def test_a_bad_call_sends_nothing(tmp_path: Path) -> None:
     rules = (Rule("echo", deny=(Patterns("text", ("^forbid",)),)),)
     async with house(tmp_path, grant=replace(ALL, rules=rules)) as made:
         for name, arguments, kind in BAD_CALLS:
-            assert refusal(await made.call(name, arguments)).kind is kind
-        assert [row.decision for row in made.rows("refused")] == [kind.value for _, _, kind in BAD_CALLS]
+            refused = refusal(await made.call(name, arguments))
+            dry = refusal(await made.call(name, arguments, dry_run=True))
+            assert (refused.kind, refused.reason) == (kind, dry.reason)
+        assert [row.decision for row in made.rows("refused")] == [
+            kind.value for _, _, kind in BAD_CALLS for _ in range(2)
+        ]
         assert not made.record.exists()
         assert "forbidden" not in made.text()
 

@@ -32,9 +32,13 @@ from homeport.ground.files import private_directory
 
 MAX_TEXT: Final = 2_000
 """Characters of one text in a row; cut after scrubbing, so that no half of a secret is left."""
+MAX_KEY: Final = 128
+"""Characters of one argument's name."""
 MAX_OWED: Final = 10_000
 """Rows kept in memory while the journal cannot be written; beyond, only their number is kept."""
 
+_TEXTS: Final = ("client", "session", "name", "reason", "place")
+"""Members of a row that others wrote."""
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -180,25 +184,25 @@ class Journal:
             self._bus.publish(Event(Topic.JOURNAL, {"writable": writable, "text": text}))
 
     def _clean(self, row: AuditRow) -> AuditRow:
-        return replace(
-            row,
-            client=self._text(row.client),
-            session=self._text(row.session),
-            name=self._text(row.name),
-            reason=self._text(row.reason),
-            place=self._text(row.place),
-            args=self._arguments(row.args),
-        )
+        changed: dict[str, Any] = {}
+        for member in _TEXTS:
+            text: str = getattr(row, member)
+            clean = self._text(text, MAX_TEXT)
+            if clean is not text:
+                changed[member] = clean
+        keys: list[str] = list(row.args["keys"]) if row.args and "keys" in row.args else []
+        clean_keys = [self._text(key, MAX_KEY) for key in keys]
+        if clean_keys != keys:
+            changed["args"] = {**(row.args or {}), "keys": clean_keys}
+        return replace(row, **changed) if changed else row
 
-    def _arguments(self, args: Any) -> Any:
-        if not args or "keys" not in args:
-            return args
-        return {**args, "keys": [self._text(key)[:128] for key in args["keys"]]}
-
-    def _text(self, text: str) -> str:
-        # A lone surrogate cannot be encoded; a name with one reaches us from a client's JSON escapes.
-        clean = self._scrub(text).encode("utf-8", "replace").decode("utf-8")
-        return clean if len(clean) <= MAX_TEXT else clean[: MAX_TEXT - 1] + "…"
+    def _text(self, text: str, limit: int) -> str:
+        """Scrubbed, encodable, bounded; the same object when it was all that."""
+        clean = self._scrub(text)
+        if not clean.isascii():
+            # A lone surrogate cannot be encoded; a name with one reaches us from a client's JSON escapes.
+            clean = clean.encode("utf-8", "replace").decode("utf-8")
+        return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 
 class _ChainedFile:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
+from weakref import WeakSet
 
 from homeport.calls.events import Bus, Event, Topic
 from homeport.calls.roster import Entry
@@ -32,7 +33,6 @@ Lease: TypeAlias = Callable[[], AbstractAsyncContextManager[Session]]
 @dataclass(frozen=True, slots=True)
 class _Live:
     at: float
-    session: int
     tools: Mapping[str, str]
     """Name to digest."""
     quarantined: frozenset[str]
@@ -49,6 +49,7 @@ class DriftWatch:
         self._bus = bus
         self._max_age = max(MIN_AGE, max_age)
         self._live: dict[str, _Live] = {}
+        self._seen: WeakSet[Session] = WeakSet()
         self._running: dict[str, asyncio.Task[None]] = {}
         self._told: dict[str, tuple[str, ...]] = {}
 
@@ -75,14 +76,14 @@ class DriftWatch:
         """The server said so: the next call compares again."""
         live = self._live.get(server)
         if live:
-            self._live[server] = _Live(float("-inf"), live.session, live.tools, live.quarantined)
+            self._live[server] = _Live(float("-inf"), live.tools, live.quarantined)
 
     def due(self, entry: Entry, session: Session) -> bool:
         """Whether a comparison should run beside this call."""
         if self._read is None or entry.surface is None or entry.name in self._running:
             return False
         live = self._live.get(entry.name)
-        return live is None or live.session != id(session) or self._clock() - live.at >= self._max_age
+        return live is None or session not in self._seen or self._clock() - live.at >= self._max_age
 
     def start(self, entry: Entry, session: Session, lease: Lease) -> None:
         """Compare beside the call, under a lease of its own. The watch owns the task (`close`)."""
@@ -90,7 +91,8 @@ class DriftWatch:
         before = self._live.get(entry.name)
         tools = before.tools if before else _locked(entry)
         quarantined = before.quarantined if before else frozenset[str]()
-        self._live[entry.name] = _Live(self._clock(), id(session), tools, quarantined)
+        self._live[entry.name] = _Live(self._clock(), tools, quarantined)
+        self._seen.add(session)
         task = asyncio.create_task(self._compare(entry, lease), name=f"drift {entry.name}")
         self._running[entry.name] = task
         task.add_done_callback(lambda _: self._running.pop(entry.name, None))
@@ -118,7 +120,7 @@ class DriftWatch:
             self._tell(entry, failed=str(error) or "the server did not list its tools in time")
             return
         tools = {name: item.digest for name, item in surface.tools.items()}
-        self._live[entry.name] = _Live(self._clock(), id(session), tools, frozenset(surface.quarantined))
+        self._live[entry.name] = _Live(self._clock(), tools, frozenset(surface.quarantined))
         self._tell(entry)
 
     def _tell(self, entry: Entry, failed: str = "") -> None:

@@ -165,10 +165,14 @@ class Pipeline:
 
     def _changed_meanwhile(self, operation: Operation, decided: Decided) -> Refusal | None:
         """A person took their time: what was decided before must still hold now."""
-        found = self.decider.find(operation)
+        found, before = self.decider.find(operation), decided.found
         if isinstance(found, Stopped):
             return found.outcome if isinstance(found.outcome, Refusal) else None
-        if found.tool_digest == decided.found.tool_digest and found.roster.digest == decided.found.roster.digest:
+        withheld = self._gate.check(found.entry)
+        if withheld:
+            return refusals.withheld(withheld)
+        same = found.tool_digest == before.tool_digest and found.entry.launch == before.entry.launch
+        if same and found.profile == before.profile:
             return None
         text = "what this call was decided by changed while it waited for an answer; call again"
         return Refusal(RefusalKind.APPROVAL, text, Reason("approval.outdated", text))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from homeport.calls import redact, results
@@ -26,22 +25,21 @@ class Trail:
         self._phases: dict[str, float] = {}
         operation.id = journal.new_id()
         client = operation.caller.client
-        self._row = AuditRow(
-            id=operation.id,
-            ts_ms=journal.now_ms(),
-            stage="refused",
-            profile=operation.profile,
-            client=f"{client.name} {client.version}".strip(),
-            edge=client.edge,
-            session=client.session,
-            kind=operation.kind.value,
-            server=operation.server,
-            name=operation.name,
-            decision=ACCEPT,
-            args=_arguments(journal, operation.params.get("arguments", b"")),
-            dry_run=operation.dry_run,
-            project=project,
-        )
+        self._told: dict[str, Any] = {
+            "id": operation.id,
+            "ts_ms": journal.now_ms(),
+            "profile": operation.profile,
+            "client": f"{client.name} {client.version}".strip(),
+            "edge": client.edge,
+            "session": client.session,
+            "kind": operation.kind.value,
+            "server": operation.server,
+            "name": operation.name,
+            "decision": ACCEPT,
+            "dry_run": operation.dry_run,
+            "project": project,
+        }
+        self._arguments = operation.params.get("arguments", b"")
         self.begun = False
         self.closed = False
 
@@ -54,77 +52,80 @@ class Trail:
     def target(self, found: Decided | Stopped) -> None:
         """Whom the operation is for."""
         if isinstance(found, Stopped):
-            digest, roster = found.tool_digest, found.roster
-            self._row = replace(self._row, server=found.server, name=found.name, tool_digest=digest, roster=roster)
+            self._told |= {
+                "server": found.server,
+                "name": found.name,
+                "tool_digest": found.tool_digest,
+                "roster": found.roster,
+            }
             return
         inner = found.found
-        self._row = replace(
-            self._row,
-            server=inner.entry.name,
-            name=inner.name,
-            tool_digest=inner.tool_digest,
-            roster=inner.roster.digest,
-            rule=inner.granted.reason.rule,
-            place=_place(inner.granted.reason),
-        )
+        self._told |= {
+            "server": inner.entry.name,
+            "name": inner.name,
+            "tool_digest": inner.tool_digest,
+            "roster": inner.roster.digest,
+            "rule": inner.granted.reason.rule,
+            "place": _place(inner.granted.reason),
+        }
         if found.arguments is not None:
-            self._row = replace(self._row, args=_arguments(self._journal, found.arguments))
+            self._arguments = found.arguments
 
     def approved(self, how: str) -> None:
         """A person answered, or had."""
-        self._row = replace(self._row, approval=how)
+        self._told["approval"] = how
 
     def warn(self, reason: Reason) -> None:
         """The result is delivered although it is not what was promised."""
-        self._row = replace(self._row, rule=reason.rule, reason=reason.text)
+        self._because(reason)
 
     def begin(self) -> None:
         """The row before anything is written upstream. Raises `Unavailable`: then nothing may be."""
-        self._journal.begin(replace(self._row, stage="begun"))
+        self._journal.begin(self._row("begun"))
         self.begun = True
 
     def close(self, outcome: Outcome, *, after: Mapping[str, Any] | None = None) -> None:
-        """The last row, before the caller gets `outcome`. `after`: what the server answered, where that is withheld."""
-        row = self._timed(after)
+        """The last row, before the caller gets `outcome`. `after`: what the server answered, if it did."""
         match outcome:
             case Refusal():
-                row = replace(
-                    row,
-                    decision=outcome.kind.value,
-                    rule=outcome.reason.rule,
-                    reason=outcome.reason.text,
-                    place=_place(outcome.reason),
-                )
+                self._told["decision"] = outcome.kind.value
+                self._because(outcome.reason)
+            case UpstreamError():
+                self._told["reason"] = results.error_text(outcome.error)
+            case Dry():
+                self._told |= {"rule": outcome.reason.rule, "place": _place(outcome.reason)}
             case Delivered():
                 pass
-            case UpstreamError():
-                row = replace(row, reason=results.error_text(outcome.error))
-            case Dry():
-                row = replace(row, rule=outcome.reason.rule, place=_place(outcome.reason))
-        self._write(row, refused=isinstance(outcome, Refusal) and not self.begun)
+        self._told["result"] = after
+        self._finish(refused=isinstance(outcome, Refusal) and not self.begun)
 
     def abandon(self, decision: str, reason: Reason) -> None:
         """The last row of an operation that nobody waits for any more, or that a fault of ours ended."""
-        row = replace(self._timed(None), decision=decision, rule=reason.rule, reason=reason.text)
-        self._write(row, refused=not self.begun)
+        self._told["decision"] = decision
+        self._because(reason)
+        self._finish(refused=not self.begun)
 
-    def _timed(self, result: Mapping[str, Any] | None) -> AuditRow:
-        duration = round((self._clock() - self._started) * 1000, 3)
-        return replace(self._row, duration_ms=duration, phases_ms=dict(self._phases), result=result)
+    def _because(self, reason: Reason) -> None:
+        self._told |= {"rule": reason.rule, "reason": reason.text, "place": _place(reason)}
 
-    def _write(self, row: AuditRow, *, refused: bool) -> None:
+    def _finish(self, *, refused: bool) -> None:
         if self.closed:
             return
         self.closed = True
+        self._told["duration_ms"] = round((self._clock() - self._started) * 1000, 3)
+        self._told["phases_ms"] = self._phases
         if refused:
-            self._journal.refuse(replace(row, stage="refused"))
+            self._journal.refuse(self._row("refused"))
         else:
-            self._journal.end(replace(row, stage="ended"))
+            self._journal.end(self._row("ended"))
+
+    def _row(self, stage: str) -> AuditRow:
+        if "args" not in self._told and self._arguments:
+            self._told["args"] = _summary(self._journal, self._arguments)
+        return AuditRow(stage=stage, **self._told)
 
 
-def _arguments(journal: Journal, arguments: bytes) -> Mapping[str, Any] | None:
-    if not arguments:
-        return None
+def _summary(journal: Journal, arguments: bytes) -> Mapping[str, Any]:
     return {"keys": redact.keys(arguments), "bytes": len(arguments), "digest": journal.digest(arguments)}
 
 
