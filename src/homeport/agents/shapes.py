@@ -72,7 +72,7 @@ def _member(agent: Agent, entry: Mapping[str, Any], what: str) -> Any:
 
 
 def _places(agent: Agent, what: str) -> Iterator[tuple[str, ...]]:
-    wanted = {f"@{what}", "@headers_list" if what == "headers" else "@argv" if what == "command" else ""}
+    wanted = {f"@{what}", {"headers": "@headers_list", "command": "@argv"}.get(what, f"@{what}")}
     for template in (agent.stdio, agent.http or {}):
         yield from _find(template, wanted)
 
