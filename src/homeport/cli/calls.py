@@ -205,8 +205,8 @@ def _refusal(called: Called) -> InvalidInput | Refused | Unavailable:
     # A caller reads the remedy in the sentence; here it is the hint.
     text = called.text.removesuffix(f". To mend it: {remedy}") if remedy else called.text
     if called.kind == "unknown":
-        tools = f"homeport tools {called.server} lists what is granted"
-        return InvalidInput(text, code=code, remedy=tools)
+        why = f"homeport tools {called.server} lists what is granted; homeport explain {called.server} {called.tool}"
+        return InvalidInput(text, code=code, remedy=f"{why} tells why this is not")
     if called.kind in {"invalid_arguments", "secret_missing"}:
         return InvalidInput(text, code=code, remedy=remedy)
     if called.kind in {"upstream_failed", "journal", "unavailable_here", "output_mismatch", "cancelled"}:
