@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is no failure of a property; each test has pytest's own timeout.
+settings.register_profile("homeport", deadline=None)
+settings.load_profile("homeport")
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from typing import Final
 from homeport.ground.exact import Json
 
 MAX_SUBSCHEMAS: Final = 10_000
+MAX_VALUES: Final = 200_000
 MAX_DEPTH: Final = 64
 MAX_APPLIED: Final = 20_000
 """Subschemas that apply to one value, references followed."""
@@ -146,8 +147,12 @@ class _Walk:
 def _anchors(root: Json) -> dict[str, Pointer]:
     found: dict[str, Pointer] = {}
     pending: list[tuple[Pointer, Json]] = [((), root)]
+    seen = 0
     while pending:
         pointer, value = pending.pop()
+        seen += len(value) if isinstance(value, (dict, list)) else 0
+        if seen > MAX_VALUES:
+            raise Unusable("schema.too_large", f"the schema holds more than {MAX_VALUES} values")
         if isinstance(value, dict):
             for keyword in ("$anchor", "$dynamicAnchor"):
                 anchor = value.get(keyword)
@@ -214,9 +219,14 @@ def _growth(nodes: Mapping[Pointer, _Node]) -> int:
                 raise Unusable("schema.too_large", "the schema refers to itself in too many ways to be bounded")
             if _reaches(target, nodes, cyclic, reaching):
                 counts[which] += 1
-        everything = counts.pop("*", 0)
-        largest = max(largest, everything + max(counts.values(), default=0))
+        largest = max(largest, _most(counts, "*", "."), _most(counts, "[]", "["))
     return largest
+
+
+def _most(counts: Counter[str], every: str, prefix: str) -> int:
+    """Visits of one member (or item): what applies to every one, and to the most visited by name (or index)."""
+    named = (count for which, count in counts.items() if which.startswith(prefix) and which != every)
+    return counts[every] + max(named, default=0)
 
 
 def _applied_inner(pointer: Pointer, nodes: Mapping[Pointer, _Node]) -> Iterator[tuple[str, Pointer]]:
