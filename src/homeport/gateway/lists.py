@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 from homeport.calls.gate import Withheld
 from homeport.calls.roster import Entry, Roster
 from homeport.gateway.messages import encode, exact_bytes
 from homeport.gateway.routing import Target, aggregate_definition, aggregate_page
 from homeport.ground.digests import of_bytes
-from homeport.surface.decide import GrantedItem, GrantedTool, View
+from homeport.surface.decide import GrantedItem, GrantedResource, GrantedTool, View
 from homeport.surface.headers import header_paths
 from homeport.upstreams.session import LATEST_MODERN, LEGACY_VERSIONS, MODERN_VERSIONS, Era
 
@@ -29,6 +29,10 @@ WITHHELD_BYTES: Final = 2_000
 """Of `instructions`, for the withheld servers: they cost every conversation's context."""
 KEPT: Final = 64
 """Catalogues kept; each is a profile or one server of it, so few exist."""
+
+
+Mirrored: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""Header fields, each with the path of the argument that it repeats."""
 
 
 class ListKind(StrEnum):
@@ -58,6 +62,41 @@ class Gatekeeper(Protocol):
         ...
 
 
+class Names:
+    """What the names that a client of one target uses mean. Needs the grants alone, so a call finds it ready."""
+
+    def __init__(self, target: Target, view: View | None) -> None:
+        self.target = target
+        self.view = view
+        self.servers = frozenset(view.servers) if view else frozenset[str]()
+        self._mirrored: dict[str, Mirrored] = {}
+
+    def tool(self, name: str) -> GrantedTool | None:
+        """The granted tool of this name."""
+        found = None if self.view is None else self.view.tool(name, self.target.server)
+        return found if isinstance(found, GrantedTool) else None
+
+    def prompt(self, name: str) -> GrantedItem | None:
+        """The granted prompt of this name."""
+        found = None if self.view is None else self.view.prompt(name, self.target.server)
+        return found if isinstance(found, GrantedItem) else None
+
+    def resource(self, uri: str) -> GrantedResource | None:
+        """The granted resource of this address, as its server says it."""
+        found = None if self.view is None else self.view.resource(uri, self.target.server)
+        return found if isinstance(found, GrantedResource) else None
+
+    def mirrored(self, name: str) -> Mirrored:
+        """The `Mcp-Param-*` fields of a tool's arguments, with their paths."""
+        known = self._mirrored.get(name)
+        if known is None:
+            tool = self.tool(name)
+            if tool is None:
+                return ()
+            known = self._mirrored[name] = header_paths(tool.definition.get("inputSchema"))
+        return known
+
+
 class Catalogue:
     """Everything one target is offered, in both eras."""
 
@@ -68,7 +107,6 @@ class Catalogue:
         self._roster = roster
         self._version = version
         self._bytes: dict[tuple[str, Era], bytes] = {}
-        self._params: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {}
 
     @property
     def servers(self) -> tuple[str, ...]:
@@ -78,26 +116,6 @@ class Catalogue:
         missing = {why.server for why in self.withheld}
         named = (self.target.server,) if self.target.server else self.view.servers
         return tuple(name for name in named if name not in missing and name in self.view.servers)
-
-    def tool(self, name: str) -> GrantedTool | None:
-        """The granted tool that a client means by this name."""
-        found = None if self.view is None else self.view.tool(name, self.target.server)
-        return found if isinstance(found, GrantedTool) else None
-
-    def prompt(self, name: str) -> GrantedItem | None:
-        """The granted prompt that a client means by this name."""
-        found = None if self.view is None else self.view.prompt(name, self.target.server)
-        return found if isinstance(found, GrantedItem) else None
-
-    def mirrored(self, name: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The `Mcp-Param-*` fields of a tool's arguments, with their paths."""
-        known = self._params.get(name)
-        if known is None:
-            tool = self.tool(name)
-            if tool is None:
-                return ()
-            known = self._params[name] = header_paths(tool.definition.get("inputSchema"))
-        return known
 
     def page(self, kind: ListKind, era: Era) -> bytes:
         """A list as the result of its request."""
@@ -253,6 +271,15 @@ class Lists:
         self._gate = gate
         self._version = version
         self._kept: OrderedDict[tuple[Any, ...], Catalogue] = OrderedDict()
+        self._names: dict[Target, Names] = {}
+
+    def names(self, target: Target) -> Names:
+        """What names mean at a target now."""
+        view = self._roster().views.get(target.profile)
+        known = self._names.get(target)
+        if known is None or known.view is not view:
+            known = self._names[target] = Names(target, view)
+        return known
 
     async def catalogue(self, target: Target) -> Catalogue:
         """What this target is offered now; the machine is looked at again if that was too long ago."""

@@ -18,7 +18,7 @@ import struct
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast, cast
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 

@@ -13,7 +13,7 @@ from homeport.gateway.callers import ModernCaller, Push, client_of, level_of
 from homeport.gateway.faults import Fault
 from homeport.gateway.headers import Headers, check_params, check_routing
 from homeport.gateway.lists import CHANGED, ListKind
-from homeport.gateway.messages import Request, encode, joined, members, notification
+from homeport.gateway.messages import Request, encode, joined, members, notification, text
 from homeport.gateway.relay import Relay, dispatch
 from homeport.gateway.routing import Target
 from homeport.gateway.subscriptions import Listeners
@@ -96,11 +96,9 @@ class Modern:
         )
 
     def _check_params(self, request: Request, target: Target, headers: Headers) -> None:
-        name = request.params.get("name")
-        if name is None or bytes(name)[:1] != b'"':
-            return
-        catalogue = self._relay.lists.current(target)
-        check_params(headers, catalogue.mirrored(msgspec.json.decode(name)), request.params.get("arguments"))
+        name = text(request.params.get("name"))
+        if name is not None:
+            check_params(headers, self._relay.lists.names(target).mirrored(name), request.params.get("arguments"))
 
 
 def ended(request: Request) -> bytes:

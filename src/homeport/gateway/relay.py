@@ -12,11 +12,10 @@ from homeport.calls.ports import Caller
 from homeport.gateway.answers import Answer, answer
 from homeport.gateway.faults import Fault
 from homeport.gateway.headers import NAME_MEMBERS
-from homeport.gateway.lists import Catalogue, ListKind, Lists
+from homeport.gateway.lists import ListKind, Lists, Names
 from homeport.gateway.live import LiveLists
 from homeport.gateway.messages import Request, members, text
 from homeport.gateway.routing import Target, split_page
-from homeport.surface.decide import GrantedResource
 
 CALLS: Final[Mapping[str, Kind]] = {kind.value: kind for kind in Kind}
 LISTS: Final[Mapping[str, ListKind]] = {
@@ -47,8 +46,7 @@ class Relay:
         """`tools/call`, `prompts/get`, `resources/read` or `completion/complete`. Raises `Fault` (`rpc.params`)."""
         kind = CALLS[request.method]
         name = _name(kind, request)
-        catalogue = self.lists.current(target)
-        server, own, origin = _address(kind, name, target, catalogue)
+        server, own, origin = _address(kind, name, self.lists.names(target))
         params = {member: bytes(raw) for member, raw in request.params.items()}
         operation = Operation(kind, target.profile, own, params, caller, server)
         outcome = await self._pipeline.run(operation)
@@ -91,18 +89,18 @@ def _name(kind: Kind, request: Request) -> str:
     return name
 
 
-def _address(kind: Kind, name: str, target: Target, catalogue: Catalogue) -> tuple[str, str, str]:
+def _address(kind: Kind, name: str, names: Names) -> tuple[str, str, str]:
     """The server to set on the operation, the name to look for, and the server an answer comes from, if known."""
-    if target.server:
-        return target.server, name, target.server
+    if names.target.server:
+        return names.target.server, name, names.target.server
     if kind is Kind.TOOL:
-        tool = catalogue.tool(name)
+        tool = names.tool(name)
         return "", name, tool.server if tool else ""
     if kind is Kind.PROMPT:
-        prompt = catalogue.prompt(name)
+        prompt = names.prompt(name)
         return "", name, prompt.server if prompt else ""
-    split = split_page(name, catalogue.servers)
-    if split is not None:
-        return split[0], split[1], split[0]
-    found = None if kind is not Kind.RESOURCE or catalogue.view is None else catalogue.view.resource(name)
-    return "", name, found.server if isinstance(found, GrantedResource) else ""
+    page = split_page(name, names.servers)
+    if page is not None:
+        return page[0], page[1], page[0]
+    resource = names.resource(name) if kind is Kind.RESOURCE else None
+    return "", name, resource.server if resource else ""
