@@ -1,5 +1,6 @@
 /** The HTTP side: JSON in, JSON out, failures as values of one shape. */
 
+import { inAddress } from "./model/text";
 import type { Call, Failure, Project, Server, Tool } from "./model/rows";
 
 export class ApiError extends Error {
@@ -40,7 +41,7 @@ async function failureOf(response: Response): Promise<Failure> {
 
 export const api = {
   state: () => ask<{ project: Project; servers: Server[] }>("/api/state"),
-  tools: (profile: string) => ask<{ tools: Tool[] }>(`/api/tools?profile=${encodeURIComponent(profile)}`),
+  tools: (profile: string) => ask<{ tools: Tool[] }>(`/api/tools?profile=${inAddress(profile)}`),
   calls: (limit: number) => ask<{ calls: Call[] }>(`/api/calls?limit=${limit}`),
-  restart: (name: string) => ask<{ restarted: string }>(`/api/servers/${encodeURIComponent(name)}/restart`, "POST"),
+  restart: (name: string) => ask<{ restarted: string }>(`/api/servers/${inAddress(name)}/restart`, "POST"),
 };

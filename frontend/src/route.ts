@@ -2,6 +2,8 @@
 
 import { signal } from "@preact/signals";
 
+import { inAddress } from "./model/text";
+
 export const PAGES = ["servers", "tools", "calls"] as const;
 export type Page = (typeof PAGES)[number];
 
@@ -13,7 +15,7 @@ export interface Route {
 export const route = signal<Route>(read());
 
 export function href(page: Page, server = ""): string {
-  return server === "" ? `#/${page}` : `#/${page}?server=${encodeURIComponent(server)}`;
+  return server === "" ? `#/${page}` : `#/${page}?server=${inAddress(server)}`;
 }
 
 /** Take the address in force from now on, and hide a used one-time link from history. */

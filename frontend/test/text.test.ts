@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { clip, counted, isPlain, pieces, plain } from "../src/model/text";
+import { clip, counted, inAddress, isPlain, pieces, plain } from "../src/model/text";
 
 describe("text of unknown origin", () => {
   it("shows ordinary text in any script as it is", () => {
@@ -38,10 +38,20 @@ describe("text of unknown origin", () => {
     ]);
   });
 
+  it("counts marks that are heaped on one letter, and leaves what languages write", () => {
+    expect(pieces(`Z${"\u0335".repeat(400)}a`).map((piece) => piece.text)).toEqual([`Z${"\u0335".repeat(4)}`, "396 marks", "a"]);
+    expect(pieces("ệ בְּרֵאשִׁ֖ית".normalize("NFD"))).toHaveLength(1);
+    expect(isPlain(`Z${"\u0335".repeat(9)}`)).toBe(false);
+  });
+
   it("cuts between characters, never within one", () => {
     expect(clip("ab", 2)).toEqual({ shown: "ab", rest: 0 });
     expect(clip("🚀🚀🚀", 2)).toEqual({ shown: "🚀🚀", rest: 2 });
     expect(clip("x".repeat(100_000), 160).shown).toHaveLength(160);
+  });
+
+  it("goes into an address whatever it is", () => {
+    expect(inAddress("a b/\ud800")).toBe("a%20b%2F%EF%BF%BD");
   });
 
   it("counts in words", () => {

@@ -1,4 +1,4 @@
-"""A console behind a real HTTP server, and one browser for the whole room."""
+"""A console behind a real HTTP server, and a browser."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ def site(site_of: Callable[[MemoryDesk], Site]) -> Site:
     return site_of(MemoryDesk())
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
+    """One browser a module, not a session: while it is there its loop counts as running, and no other can run."""
     with running_browser() as browser:
         yield browser
 

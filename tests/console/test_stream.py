@@ -20,6 +20,10 @@ def test_a_row_is_one_line_whatever_is_in_it() -> None:
     assert frame.startswith(b"event: call\ndata: {")
 
 
+def test_half_a_surrogate_pair_travels_escaped() -> None:
+    assert rb'"name":"a\ud800"' in framed(Event(Topic.CALL, row=call(1, name="a\ud800")))
+
+
 @pytest.mark.anyio
 async def test_a_browser_that_does_not_read_loses_the_oldest_events_and_is_told_to_read_everything() -> None:
     sent: list[bytes] = []

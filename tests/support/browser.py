@@ -25,7 +25,10 @@ def chromium() -> str | None:
 
 @contextmanager
 def browser() -> Generator[Browser]:
-    """A running browser. Without its own sandbox: root and containers have none to give it."""
+    """A running browser. Without its own sandbox: root and containers have none to give it.
+
+    Playwright's loop counts as running in this thread until the block ends: no async test may run meanwhile.
+    """
     path = chromium()
     if path is None:
         raise RuntimeError("there is no Chromium; scripts/browser.sh finds or gets one")

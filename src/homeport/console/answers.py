@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -47,6 +48,14 @@ _NO_STORE: Final = (b"cache-control", b"no-store")
 _encode = msgspec.json.Encoder().encode
 
 
+def encoded(value: Any) -> bytes:
+    """Rows as JSON. A server can name a tool with half a surrogate pair, which no UTF-8 holds: escaped, it arrives."""
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(value), separators=(",", ":")).encode("ascii")
+
+
 def signed_out() -> Refused:
     """There is no session."""
     return Refused(
@@ -63,7 +72,7 @@ def unknown_path(path: str) -> InvalidInput:
 
 async def send_json(send: Send, value: Any, *, status: int = 200, fields: Fields = ()) -> None:
     """A JSON answer."""
-    await _send(send, status, _encode(value), [(b"content-type", b"application/json"), _NO_STORE, *fields])
+    await _send(send, status, encoded(value), [(b"content-type", b"application/json"), _NO_STORE, *fields])
 
 
 async def send_error(send: Send, error: HomeportError, *, fields: Fields = ()) -> None:

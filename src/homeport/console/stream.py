@@ -6,10 +6,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-import msgspec
-
 from homeport.calls.events import Event, Topic
-from homeport.console.answers import ALWAYS
+from homeport.console.answers import ALWAYS, encoded
 from homeport.gateway import outbox
 from homeport.gateway.exchange import STALL_SECONDS, Receive, Send
 from homeport.gateway.outbox import Outbox
@@ -18,13 +16,11 @@ HELLO: Final = b"retry: 1000\n\n"
 STATE: Final = b"event: state\ndata: {}\n\n"
 MISSED: Final = b"event: missed\ndata: {}\n\n"
 
-_encode = msgspec.json.Encoder().encode
-
 
 def framed(event: Event) -> bytes:
     """An event as the browser reads it. JSON holds no raw line break, so the row is one `data` line."""
     if event.topic is Topic.CALL and event.row is not None:
-        return b"event: call\ndata: %b\n\n" % _encode(event.row)
+        return b"event: call\ndata: %b\n\n" % encoded(event.row)
     return STATE
 
 
