@@ -26,7 +26,7 @@ from homeport.gateway import runfile
 from homeport.gateway.auth import LOOPBACK, OperatorSessions, Tokens
 from homeport.gateway.endpoint import Gateway
 from homeport.gateway.local import LocalServer
-from homeport.ground.errors import Conflict, InvalidInput
+from homeport.ground.errors import Conflict, HomeportError, InvalidInput
 from homeport.ground.paths import project_key
 from homeport.ops import calling
 from homeport.ops.desk import RunningDesk
@@ -216,6 +216,7 @@ async def _serve(session: Session, wanted: Wanted, claim: runfile.Claim, listene
                 group.create_task(running.gateway.watch()),
                 group.create_task(parts.source.watch()),
                 group.create_task(_end_when_idle(running)),
+                group.create_task(_follow_tokens(running.tokens)),
             ]
             await server.listening.wait()
             claim.publish(running.running())
@@ -262,6 +263,14 @@ async def _end_when_idle(running: _Running) -> None:
             running.stop.set()
             return
         await asyncio.sleep(max(1.0, min(60.0, limit - quiet)))
+
+
+async def _follow_tokens(tokens: Tokens) -> None:
+    """Take over tokens that `homeport token --rotate` wrote; one `stat` a second."""
+    while True:
+        await asyncio.sleep(1)
+        with contextlib.suppress(HomeportError):
+            tokens.reload()
 
 
 async def _announce(running: _Running) -> None:

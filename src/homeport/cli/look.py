@@ -63,14 +63,16 @@ def check_command(session: Session, server: str) -> int:
     rows = checking.checks(session.context, server)
     output = session.output
     if output.json:
-        output.data([asdict(row) for row in rows])
+        output.data([dict(row.data) for row in rows])
     else:
         for row in rows:
+            if output.verbose:
+                for line in row.trace:
+                    output.line(line)
+                continue
             output.line(f"{row.server}: {row.state}" + (f": {row.sentence}" if row.sentence else ""))
-            if row.remedy:
+            if row.remedy and not row.offerable:
                 output.line(f"  hint: {row.remedy}")
-            for line in row.trace if output.verbose else ():
-                output.line(f"  {line}")
         if not rows:
             output.note("no server of this project declares an application")
     return Exit.DONE if all(row.offerable for row in rows) else Exit.OUTSIDE_FAILED

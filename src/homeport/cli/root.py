@@ -41,6 +41,7 @@ VERBS: Final = {
     "restart": ("running", "Restart one server."),
     "down": ("running", "Stop the gateway."),
     "paths": ("running", "Where Homeport keeps things."),
+    "approvals": ("approvals", "Calls that wait for a person's answer."),
     "audit": ("audit", "What was called, by whom, and what was refused."),
     "secrets": ("secrets", "Values that configuration refers to by name."),
     "token": ("token", "The tokens that open a profile's endpoint."),

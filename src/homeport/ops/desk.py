@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import homeport
-from homeport.calls.approvals import Approvals
+from homeport.calls.approvals import Approvals, Choice
 from homeport.calls.events import Bus, Event
 from homeport.calls.gate import Gate, Withheld
 from homeport.calls.pipeline import Pipeline
@@ -112,8 +112,31 @@ class RunningDesk:
                 return asdict(next(row for row in await self.servers() if row.name == name))
             case "reload":
                 return {"changed": await self.source.reload()}
+            case "approvals":
+                return self._approvals()
+            case "answer":
+                choice = Choice(str(params.get("choice")))
+                return asdict(self.approvals.answer(str(params.get("id")), choice, "terminal"))
+            case "revoke":
+                return {"revoked": self._revoke(str(params.get("tool")))}
             case _:
                 raise InvalidInput(f"unknown verb {verb!r}", code="operator.verb", remedy="homeport down; homeport up")
+
+    def _approvals(self) -> dict[str, Any]:
+        project = str(self.roster.root)
+        standing = [asdict(kept) for kept in self.approvals.standing() if kept.project == project]
+        return {"waiting": [asdict(question) for question in self.approvals.pending()], "standing": standing}
+
+    def _revoke(self, tool: str) -> int:
+        project = str(self.roster.root)
+        chosen = [
+            kept
+            for kept in self.approvals.standing()
+            if f"{kept.server}/{kept.tool}" == tool and kept.project == project
+        ]
+        for kept in chosen:
+            self.approvals.revoke(kept)
+        return len(chosen)
 
     def _notices(self) -> list[Notice]:
         fault = self.source.fault
