@@ -297,6 +297,20 @@ def test_an_absence_counts_as_soon_as_the_facts_are_read_again() -> None:
     assert withheld.detail == "missing_app"
 
 
+@row("S-14", "S-15")
+def test_only_a_declaration_withholds_a_server_for_its_application() -> None:
+    gate = Gate(on_linux(), availability, lambda: 0.0)
+    assert gate.check(Entry("thing", "command", None, None, trusted=True)) is None
+    withheld = gate.check(Entry("thing", "command", None, None, declaration=declared("linux", "/x"), trusted=True))
+    assert withheld is not None
+    assert withheld.sentence == "thing is not installed: looked at /x."
+
+
+@row("S-20")
+def test_a_server_that_declares_nothing_needs_nothing() -> None:
+    assert parse_declaration("thing", raw_app=None, raw_requires=None).requires_app is False
+
+
 RANGES = [
     (">=4.2,<6", "5.1", "available", ""),
     (">=4.2,<6", "6.0", "version_too_old", "is too new"),

@@ -4,7 +4,7 @@ import json
 import os
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -124,7 +124,7 @@ def test_a_path_that_could_rewrite_the_host_is_no_endpoint(path: str) -> None:
 
 
 @contextmanager
-def listening(answer: bytes, *, drip: bool = False) -> Iterator[tuple[int, list[bytes]]]:
+def listening(answer: bytes, *, drip: bool = False) -> Generator[tuple[int, list[bytes]]]:
     """A server that keeps the request it gets and answers with these bytes, drop by drop and without an end."""
     requests: list[bytes] = []
     done = threading.Event()

@@ -26,8 +26,8 @@ def test_vendor_ids_are_a_set_of_vendors(ids: list[Any], vendors: set[str], name
     assert (set(found.vendors), found.name) == (vendors, name)
 
 
-def linux(*files: str, directories: tuple[str, ...] = (), **texts: str) -> SimulatedMachine:
-    return from_data({"files": dict.fromkeys(files, "x") | texts, "directories": list(directories)})
+def linux(*files: str, texts: dict[str, str] | None = None, directories: tuple[str, ...] = ()) -> SimulatedMachine:
+    return from_data({"files": dict.fromkeys(files, "x") | (texts or {}), "directories": list(directories)})
 
 
 def windows(**adapters: dict[str, str]) -> SimulatedMachine:
@@ -44,6 +44,8 @@ def pci(address: str, kind: str) -> dict[str, str]:
     return {f"{base}/class": kind, f"{base}/vendor": "0x10de"}
 
 
+PORT = {"/sys/class/drm/card0-HDMI-A-1/x": ""}
+
 MACHINES = [
     pytest.param(linux("/proc/driver/nvidia/version"), "nvidia", id="G-07"),
     pytest.param(linux(), "unknown", id="G-08"),
@@ -52,14 +54,14 @@ MACHINES = [
     pytest.param(windows(_0000={"MatchingDeviceId": "ROOT\\BasicDisplay"}), "none", id="G-10"),
     pytest.param(from_data({"platform": "darwin", "architecture": "arm64"}), "apple_silicon", id="G-11-arm64"),
     pytest.param(from_data({"platform": "darwin", "architecture": "x86_64"}), "unknown", id="G-11-intel"),
-    pytest.param(linux(**card("0x10de")), "nvidia", id="drm"),
-    pytest.param(linux(**card("")), "unknown", id="unreadable-card"),
+    pytest.param(linux(texts=card("0x10de")), "nvidia", id="drm"),
+    pytest.param(linux(texts=card("")), "unknown", id="unreadable-card"),
     pytest.param(linux(directories=("/sys/class/drm",)), "none", id="no-cards"),
-    pytest.param(linux(directories=("/sys/class/drm",), **{"/sys/class/drm/card0-HDMI-A-1/x": ""}), "none", id="port"),
+    pytest.param(linux(directories=("/sys/class/drm",), texts=PORT), "none", id="port"),
     pytest.param(
         linux(
             directories=("/sys/class/drm",),
-            **pci("0000:01:00.0", "0x030000"),
+            texts=pci("0000:01:00.0", "0x030000"),
         ),
         "nvidia",
         id="held-by-another-driver",
@@ -67,7 +69,7 @@ MACHINES = [
     pytest.param(
         linux(
             directories=("/sys/class/drm",),
-            **pci("0000:02:00.0", "0x020000"),
+            texts=pci("0000:02:00.0", "0x020000"),
         ),
         "none",
         id="network-card",
@@ -87,7 +89,7 @@ def test_a_machine_has_these_vendors(machine: SimulatedMachine, name: str) -> No
 
 
 def test_two_vendors_are_both_told() -> None:
-    machine = linux(**card("0x10de"), **card("0x1002", 1))
+    machine = linux(texts=card("0x10de") | card("0x1002", 1))
     assert gpus(machine).meets(["amd"])
     assert gpus(machine).meets(["intel"]) is False
     assert gpus(linux()).meets(["intel"]) is None

@@ -92,6 +92,6 @@ def not_running(title: str) -> Unmet:
     return Unmet("installed_not_running", f"{title} is installed but not running.", f"Start {title}, then try again.")
 
 
-def refused_install(name: str, unmet: Unmet, needed: str) -> str:
+def refused_install(name: str, state: str, needed: str) -> str:
     """One line for a verb that would install a server that can never run here."""
-    return f"{name} is unavailable: {unmet.code}, needs {needed}."
+    return f"{name} is unavailable: {state}, needs {needed}."

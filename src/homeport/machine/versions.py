@@ -145,7 +145,9 @@ class Range:
     def empty(self) -> bool:
         """Whether no version at all can meet it, as far as its bounds tell."""
         points = {clause.version.release for clause in self.clauses}
-        probes = {Version(point) for point in points} | {Version((*point, 1)) for point in points} | {Version(())}
+        longest = max((len(point) for point in points), default=0)
+        above = {Version((*point, *(0,) * (longest - len(point) + 1), 1)) for point in points}
+        probes = {Version(point) for point in points} | above | {Version(())}
         return bool(self.clauses) and not any(self.holds(probe) for probe in probes)
 
 

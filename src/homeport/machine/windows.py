@@ -131,7 +131,7 @@ def _take(values: dict[str, str], line: str) -> None:
         return
     name, raw = re.sub(r"\\(.)", r"\1", match[1] or ""), match[2]
     if raw.startswith('"'):
-        values[name] = re.sub(r"\\(.)", r"\1", raw.strip().strip('"')) if raw != '""' else ""
+        values[name] = re.sub(r"\\(.)", r"\1", raw[1:].removesuffix('"'))
     elif raw.startswith("dword:"):
         values[name] = str(int(raw[6:] or "0", 16))
     elif raw.startswith(("hex(2):", "hex(1):")):
