@@ -167,6 +167,7 @@ class Gateway:
             found = self._admitted(path, fields)
             if isinstance(found, Target):
                 await self._serve(scope["method"], found, fields, receive, send)
+                self.touch()
                 return
             refused = found
         await send_reply(send, refused)

@@ -8,8 +8,7 @@ definitions, in results and in reads. That is the one edit of `_meta`; at a sing
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from homeport.gateway.messages import exact_bytes
 from homeport.ground.errors import InvalidInput
@@ -21,8 +20,7 @@ DOMAIN: Final = ".homeport/"
 Edit = Callable[[str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """Where a client came in: a profile, and one server of it or (empty) all of them."""
 
     profile: str
