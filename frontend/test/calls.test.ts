@@ -23,6 +23,7 @@ function call(id: string, fields: Partial<Call> = {}): Call {
     result: null,
     duration_ms: 5,
     dry_run: false,
+    approval: "",
     ...fields,
   };
 }

@@ -99,6 +99,7 @@ def test_what_a_server_says_is_text_and_keeps_its_place(
     expect(page.locator(".head")).to_have_count(heads)
     open_every_row(page)
     assert_harmless(opened, heads)
+    assert page.evaluate("document.querySelector('header').offsetHeight") < 120
     tallest = page.locator(".head").evaluate_all("heads => Math.max(...heads.map(head => head.offsetHeight))")
     assert tallest < 120
 

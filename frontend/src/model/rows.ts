@@ -75,6 +75,8 @@ export interface Call {
   readonly result: Readonly<Record<string, unknown>> | null;
   readonly duration_ms: number | null;
   readonly dry_run: boolean;
+  /** `once`, `thread`, `always`, `declined` or `unanswered`, where a person was asked. */
+  readonly approval: string;
 }
 
 /** What every failing answer of the API holds. */

@@ -197,6 +197,7 @@ function CallDetail({ of: call }: { readonly of: Call }) {
         ["Decision", <Line of={call.decision} class="mono" />],
         ["Rule", call.rule === "" ? "" : <Line of={call.rule} class="mono" />],
         ["Reason", call.reason === "" || saysWhy(call) ? "" : <Line of={call.reason} max={2000} />],
+        ["Approval", call.approval === "" ? "" : <Line of={call.approval} class="mono" />],
         ["From", call.place === "" ? "" : <Line of={call.place} class="mono" max={400} />],
         ["Arguments", measured(call.args)],
         ["Result", measured(call.result)],
