@@ -17,13 +17,14 @@ from homeport.agents.editors.source import Source
 from homeport.ground.errors import InvalidInput
 from homeport.ground.exact import MAX_DEPTH, Number, check_depth
 
-_STRING: Final = r'"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\]|\\.)*'"
+_DOUBLE: Final = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_STRING: Final = _DOUBLE + r"|'[^'\\]*(?:\\.[^'\\]*)*'"
 _COMMENT: Final = r"//[^\n]*|/\*.*?\*/"
 _BLANK: Final = re.compile(rf"(?:[\s\ufeff]|{_COMMENT})*", re.DOTALL)
 _NESTED: Final = re.compile(rf"{_STRING}|{_COMMENT}|[\[\]{{}}]", re.DOTALL)
 _ATOM: Final = re.compile(rf"{_STRING}|[^\s,\]}}:/]+", re.DOTALL)
-_STRICT_LEXEMES: Final = re.compile(rf'"(?:[^"\\]|\\.)*"|{_COMMENT}', re.DOTALL)
-_TRAILING_COMMA: Final = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
+_STRICT_LEXEMES: Final = re.compile(rf"{_DOUBLE}|{_COMMENT}", re.DOTALL)
+_TRAILING_COMMA: Final = re.compile(rf"{_DOUBLE}|,(?=\s*[}}\]])", re.DOTALL)
 _SAME_LINE_COMMENT: Final = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/(?=[ \t]*\r?\n))")
 
 
@@ -64,11 +65,7 @@ def decode(src: Source, *, json5: bool = False) -> Any:
     """
     if src.blank:
         return {}
-    try:
-        check_depth(src.text)
-    except InvalidInput:
-        message = f"is nested deeper than {MAX_DEPTH} levels"
-        raise InvalidInput(message, code="config.depth", place=src.place(0), remedy=_BY_HAND) from None
+    _require_shallow(src)
     if json5:
         return json5_text.decode(src)
     try:
@@ -87,6 +84,23 @@ def decode(src: Source, *, json5: bool = False) -> Any:
         raise _duplicate(src, twice.key) from None
 
 
+def _require_shallow(src: Source) -> None:
+    """Refuse text that would send a recursive reader too deep. Quick for large files: no match object a string."""
+    depth = deepest = 0
+    for mark in _BRACKETS.findall(_DOUBLE_QUOTED.sub("", src.text)):
+        depth += 1 if mark in "[{" else -1
+        deepest = max(deepest, depth)
+    if deepest <= MAX_DEPTH:
+        return
+    try:
+        check_depth(src.text)
+    except InvalidInput:
+        message = f"is nested deeper than {MAX_DEPTH} levels"
+        raise InvalidInput(message, code="config.depth", place=src.place(0), remedy=_BY_HAND) from None
+
+
+_DOUBLE_QUOTED: Final = re.compile(_DOUBLE, re.DOTALL)
+_BRACKETS: Final = re.compile(r"[\[\]{}]")
 _BY_HAND: Final = "mend the file in an editor; Homeport changes nothing in a file that it cannot read"
 
 
@@ -390,12 +404,15 @@ def _unit(text: str) -> str:
     start = skip(text, 0)
     if start >= len(text) or text[start] != "{":
         return "  "
-    here = body(text, start)
-    outer = _indent(text, start)
-    for member in here.members[:1]:
-        step = _indent(text, member.start)
-        if "\n" in text[here.open : member.start] and step.startswith(outer) and len(step) > len(outer):
-            return step[len(outer) :]
+    first = skip(text, start + 1)
+    outer, step = _indent(text, start), _indent(text, first)
+    if (
+        "\n" in text[start:first]
+        and step.startswith(outer)
+        and len(step) > len(outer)
+        and text[first : first + 1] != "}"
+    ):
+        return step[len(outer) :]
     return "  "
 
 
