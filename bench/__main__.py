@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import homeport
-from bench import calling, starting
+from bench import calling, declarations, starting
 from bench.measure import Result, workplace
 from bench.place import prepared
 
@@ -19,7 +19,7 @@ def main() -> None:
     rows: list[Result] = []
     print(f"{'':52} {'value':>12}  {'ratio':>8}  goal")
     with workplace() as folder, prepared(folder) as place:
-        for module in (starting, calling):
+        for module in (starting, declarations, calling):
             for row in module.results(place):
                 rows.append(row)
                 ratio = f"{row.ratio:8.2f}" if row.ratio is not None else " " * 8

@@ -291,7 +291,8 @@ def test_a_real_windows_program_is_read_on_any_host() -> None:
     machine = LocalMachine(environment={})
     for launcher in launchers:
         version = machine.pe_version(str(launcher))
-        assert version is None or len(version.split(".")) == 4
+        assert version is not None
+        assert len(version.split(".")) == 4
         assert version == file_version(launcher.read_bytes())
 
 

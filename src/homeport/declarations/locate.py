@@ -7,7 +7,7 @@ each. One function a location kind, in `FINDERS`; how a kind is written is in `k
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -41,7 +41,7 @@ class Package:
     version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Search:
     """One search: where, for what, and the name its candidates carry."""
 
@@ -60,15 +60,12 @@ class Search:
         source = f"app:{self.app_id}:{kind}" if kind else f"app:{self.app_id}"
         return Candidate(path, source, False, reason, detail)
 
-    def written(self, text: str, kind: str = "") -> Iterator[Candidate]:
+    def written(self, text: str) -> Sequence[Candidate]:
         """The candidates of a written path, its home, variables and stars filled in."""
-        expanded = expand(self.machine, text)
-        if expanded.reason:
-            yield self.absent(expanded.path, kind, expanded.reason, expanded.detail)
-        elif "*" not in expanded.path:
-            yield self.look(expanded.path, kind)
-        else:
-            yield from self.starred(expanded.path, kind)
+        path, reason, detail = expand(self.machine, text)
+        if reason:
+            return (self.absent(path, "", reason, detail),)
+        return (self.look(path),) if "*" not in path else tuple(self.starred(path, ""))
 
     def starred(self, pattern: str, kind: str, origin: object = None) -> Iterator[Candidate]:
         """The candidates of a pattern, newest first."""
@@ -104,13 +101,12 @@ def locate(app: AppDef, machine: Machine) -> Resolution:
     search = Search(machine, app.app_id, app.presence)
     if app.os_family != machine.platform:
         return Resolution("missing", tuple(_elsewhere(search, app)))
-    found: list[Candidate] = list(_override(search))
+    found = _override(search)
     for location in app.locations:
-        finder = FINDERS.get(location.kind)
         if location.kind == "path":
             found += search.written(location.value)
-        elif finder is not None:
-            found += finder(search, location)
+        else:
+            found += FINDERS[location.kind](search, location)
         if len(found) > MAX_CANDIDATES:
             found[MAX_CANDIDATES:] = [search.absent("", "", "too_many", "there are too many places to look at")]
             break
@@ -130,15 +126,12 @@ def override_variable(app_id: str) -> str:
     return "HOMEPORT_APP_" + re.sub(r"[^A-Z0-9]", "_", app_id.upper())
 
 
-def _override(search: Search) -> Iterator[Candidate]:
+def _override(search: Search) -> list[Candidate]:
     said = variable(search.machine, override_variable(search.app_id))
     if said is None:
-        return
-    path = checked(search.machine, said)
-    if path.reason:
-        yield search.absent(said, "override", path.reason, path.detail)
-    else:
-        yield search.look(path.path, "override")
+        return []
+    path, reason, detail = checked(search.machine, said)
+    return [search.absent(said, "override", reason, detail) if reason else search.look(path, "override")]
 
 
 def _elsewhere(search: Search, app: AppDef) -> Iterator[Candidate]:
