@@ -34,6 +34,8 @@ class Number:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Number):
+            if self.text == other.text:
+                return True
             return canonical_number(self.text) == canonical_number(other.text)
         if isinstance(other, int) and not isinstance(other, bool):
             return canonical_number(self.text) == str(other)
@@ -105,7 +107,7 @@ def check_depth(text: str, limit: int = MAX_DEPTH) -> None:
             depth -= 1
 
 
-_STRUCTURE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_STRUCTURE: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
 
 
 def _integer(text: str) -> int:
