@@ -322,7 +322,7 @@ def _process(pid: object, value: object) -> tuple[int, ProcessFact]:
 
 
 def _wrong(message: str) -> InvalidInput:
-    return InvalidInput(message, code="machine.description", remedy="see docs/declarations.md, Simulated machines")
+    return InvalidInput(message, code="machine.description", remedy="docs/declarations.md, section Simulated machines, shows one")
 
 
 def _mapping(value: object, what: str) -> Mapping[Any, object]:
