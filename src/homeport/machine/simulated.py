@@ -322,7 +322,8 @@ def _process(pid: object, value: object) -> tuple[int, ProcessFact]:
 
 
 def _wrong(message: str) -> InvalidInput:
-    return InvalidInput(message, code="machine.description", remedy="docs/declarations.md, section Simulated machines, shows one")
+    remedy = "docs/declarations.md, section Simulated machines, shows one"
+    return InvalidInput(message, code="machine.description", remedy=remedy)
 
 
 def _mapping(value: object, what: str) -> Mapping[Any, object]:
