@@ -84,7 +84,10 @@ def claim(run: Path, key: str) -> Claim:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     except OSError as error:
         raise Unavailable(
-            f"cannot be written: {error.strerror}", code="file.unwritable", place=Place(str(lock))
+            f"cannot be written: {error.strerror}",
+            code="file.unwritable",
+            place=Place(str(lock)),
+            remedy=f"make {run} writable for this user, or set HOMEPORT_HOME to a directory that is",
         ) from None
     if not _lock_patiently(descriptor):
         os.close(descriptor)

@@ -38,8 +38,9 @@ def read_surface(root: Path, server: str) -> Surface | None:
 
 
 def write_surface(root: Path, server: str, surface: Surface) -> None:
-    """Replace a surface; equal bytes are left alone."""
-    _write(surface_file(root, server), surface_text.dump(surface))
+    """Replace a surface; a file of equal digests is left alone."""
+    file = surface_file(root, server)
+    _write(file, surface_text.relock(_read(file), surface))
 
 
 def remove_surface(root: Path, server: str) -> None:
