@@ -84,10 +84,11 @@ describe("tools", () => {
 
 describe("the arguments of a schema", () => {
   it("are its top-level properties", () => {
-    const schema = `{"properties":{"a":{"type":"string","description":"d"},"b":{"type":["integer","null"]}},"required":["a"]}`;
+    const schema = `{"properties":{"a":{"type":"string","description":"d"},"b":{"type":["integer","null"]},"c":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["a"]}`;
     expect(argumentsOf(schema)).toEqual([
       { name: "a", type: "string", required: true, description: "d" },
       { name: "b", type: "integer or null", required: false, description: "" },
+      { name: "c", type: "string or null", required: false, description: "" },
     ]);
   });
 

@@ -150,6 +150,12 @@ class TestTools:
         expect(tool.locator(".command")).to_have_text("homeport grant git git_reset")
         expect(tool.locator(".arguments")).to_contain_text("repo_path string")
 
+    def test_a_withheld_server_says_so_beside_its_grants(self, site_of: Serve, visit: Go) -> None:
+        tools = [*TOOLS, ToolRow(server="blender", name="render", granted=True)]
+        page = visit(site_of(MemoryDesk(SERVERS, tools)), "tools").page
+        expect(page.locator(".group", has_text="render").get_by_role("link")).to_contain_text("Withheld")
+        expect(page.locator(".group", has_text="git_log").get_by_role("link")).to_have_count(0)
+
     def test_another_profile_sees_other_tools(self, full: Site, visit: Go) -> None:
         page = visit(full, "tools").page
         expect(page.locator('.tool[data-granted="true"]')).to_have_count(2)

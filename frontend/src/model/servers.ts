@@ -36,6 +36,11 @@ export function needsYou(server: Server): boolean {
   return tone === "warn" || tone === "bad";
 }
 
+/** Whether its tools are kept from every agent now, whatever is granted. A failed server is tried again at a call. */
+export function isWithheld(server: Server): boolean {
+  return ["untrusted", "withheld", "disabled", "fault"].includes(server.state);
+}
+
 /** Whether starting it anew can help; for the others the remedy is elsewhere. */
 export function canRestart(server: Server): boolean {
   return ["ready", "starting", "stopped", "failed"].includes(server.state);

@@ -55,11 +55,19 @@ export function argumentsOf(schema: string): Argument[] | null {
 }
 
 function typeOf(property: Record<string, unknown> | null): string {
+  const found = typesIn(property, 2);
+  return found.size === 0 ? "any" : [...found].join(" or ");
+}
+
+function typesIn(property: Record<string, unknown> | null, depth: number): Set<string> {
+  if (Array.isArray(property?.["enum"])) return new Set(["one of a list"]);
   const type = property?.["type"];
-  if (Array.isArray(property?.["enum"])) return "one of a list";
-  if (typeof type === "string") return type;
-  if (Array.isArray(type)) return type.filter((name) => typeof name === "string").join(" or ");
-  return "any";
+  const found = new Set([type].flat().filter((name) => typeof name === "string"));
+  const choices = property?.["anyOf"] ?? property?.["oneOf"];
+  if (depth > 0 && Array.isArray(choices)) {
+    for (const choice of choices) for (const name of typesIn(object(choice), depth - 1)) found.add(name);
+  }
+  return found;
 }
 
 function parse(text: string): unknown {

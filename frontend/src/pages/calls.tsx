@@ -9,7 +9,7 @@ import { callCommand } from "../model/commands";
 import type { Call } from "../model/rows";
 import { counted, plain } from "../model/text";
 import { clock, duration, elapsed, size, stamp } from "../model/time";
-import { Command, Copy } from "../parts/command";
+import { Command, Copy, Sentence } from "../parts/command";
 import { Chip, Choices, Facts, onRowKeys, Row, SearchBox } from "../parts/controls";
 import { Empty, Waiting } from "../parts/panels";
 import { Line } from "../parts/text";
@@ -160,7 +160,7 @@ const CallItem = memo(
           saysWhy(call) && (
             <div class="why">
               <p class="sentence">
-                <Line of={call.reason} max={600} />
+                <Sentence of={call.reason} />
               </p>
             </div>
           )
@@ -196,7 +196,7 @@ function CallDetail({ of: call }: { readonly of: Call }) {
         ["Request", <Line of={call.kind} class="mono" />],
         ["Decision", <Line of={call.decision} class="mono" />],
         ["Rule", call.rule === "" ? "" : <Line of={call.rule} class="mono" />],
-        ["Reason", call.reason === "" || saysWhy(call) ? "" : <Line of={call.reason} max={2000} />],
+        ["Reason", call.reason === "" || saysWhy(call) ? "" : <Sentence of={call.reason} max={2000} />],
         ["Approval", call.approval === "" ? "" : <Line of={call.approval} class="mono" />],
         ["From", call.place === "" ? "" : <Line of={call.place} class="mono" max={400} />],
         ["Arguments", measured(call.args)],

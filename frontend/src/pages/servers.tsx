@@ -6,7 +6,7 @@ import { counted, plain } from "../model/text";
 import { age, stamp } from "../model/time";
 import type { Server } from "../model/rows";
 import { canRestart, meaning, serverPasses, type ServerFilter } from "../model/servers";
-import { Command, Remedy } from "../parts/command";
+import { Command, Remedy, Sentence } from "../parts/command";
 import { Choices, Facts, onRowKeys, Row } from "../parts/controls";
 import { Turn } from "../parts/icons";
 import { Empty, Trouble, Waiting } from "../parts/panels";
@@ -115,7 +115,7 @@ function Why({ of: server, says, open }: { readonly of: Server; readonly says: s
     <div class="why">
       {sentence !== "" && (
         <p class="sentence">
-          <Line of={sentence} max={600} />
+          <Sentence of={sentence} />
         </p>
       )}
       {server.state === "failed" && !open && server.stderr.length > 0 && <Stderr lines={server.stderr.slice(-3)} />}

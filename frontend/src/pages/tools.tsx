@@ -5,13 +5,14 @@ import { useSignal } from "@preact/signals";
 import { callCommand, grantCommand, grantReadOnlyCommand } from "../model/commands";
 import { counted, plain } from "../model/text";
 import type { Tool } from "../model/rows";
+import { isWithheld, meaning } from "../model/servers";
 import { argumentsOf, byServer, toolPasses, type ToolFilter } from "../model/tools";
-import { Command } from "../parts/command";
+import { Command, Sentence } from "../parts/command";
 import { Chip, Choices, Facts, onRowKeys, Row, SearchBox, Select } from "../parts/controls";
 import { Check, Dash } from "../parts/icons";
 import { Empty, Trouble, Waiting } from "../parts/panels";
 import { Line, Prose } from "../parts/text";
-import { route } from "../route";
+import { href, route } from "../route";
 import { chooseProfile, profile, project, servers, tools, toolsTrouble } from "../store";
 
 const PAGE = 200;
@@ -96,6 +97,7 @@ function Groups({ of }: { readonly of: readonly Tool[] }) {
           <h2>
             <Line of={server} max={80} />
             <span class="count">{counted(group.length, "tool")}</span>
+            <Withheld server={server} />
           </h2>
           <ul class="rows">
             {group.map((tool) => {
@@ -113,6 +115,19 @@ function Groups({ of }: { readonly of: readonly Tool[] }) {
         </section>
       ))}
     </div>
+  );
+}
+
+/** A grant is no use while its server is not served: say so where the grant is. */
+function Withheld({ server }: { readonly server: string }) {
+  const found = (servers.value ?? []).find((each) => each.name === server);
+  if (!found || !isWithheld(found)) return null;
+  const { label, tone } = meaning(found.state);
+  return (
+    <a class="state" data-tone={tone} href={href("servers")} title="Agents do not see its tools now">
+      {plain(label, 24)}
+      <span class="said">: agents do not see its tools now</span>
+    </a>
   );
 }
 
@@ -153,6 +168,11 @@ function firstLine(text: string): string {
   return text.trimStart().split("\n", 1)[0] ?? "";
 }
 
+function verdict(tool: Tool): string {
+  if (tool.granted) return tool.reason === "" ? "Granted" : tool.reason.replace(/^granted/, "Granted");
+  return tool.reason === "" ? "Not granted" : `Not granted: ${tool.reason}`;
+}
+
 function ToolDetail({ of: tool }: { readonly of: Tool }) {
   const command = tool.granted
     ? callCommand(tool.server, tool.name)
@@ -160,9 +180,7 @@ function ToolDetail({ of: tool }: { readonly of: Tool }) {
   return (
     <>
       <p class="sentence">
-        {tool.granted ? "Granted" : "Not granted"}
-        {tool.reason !== "" && ": "}
-        <Line of={tool.reason} max={600} />
+        <Sentence of={verdict(tool)} />
       </p>
       {command !== null && (
         <p class="remedy">

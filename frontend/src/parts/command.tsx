@@ -54,3 +54,20 @@ export function Remedy({ of }: { readonly of: string }) {
     </p>
   );
 }
+
+/** A sentence of ours with names in it; what stands in backticks is set as code, nothing is offered to copy. */
+export function Sentence({ of, max = 600 }: { readonly of: string; readonly max?: number }) {
+  return (
+    <>
+      {remedyParts(of).map((part) =>
+        part.command ? (
+          <code>
+            <Line of={part.text} max={max} />
+          </code>
+        ) : (
+          <Line of={part.text} max={max} />
+        ),
+      )}
+    </>
+  );
+}
