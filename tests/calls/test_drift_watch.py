@@ -52,6 +52,20 @@ async def test_only_the_tool_that_differs_is_refused_until_it_is_accepted(tmp_pa
         assert isinstance(await made.call("add", {"a": 1, "b": 2}), Delivered)
 
 
+async def test_the_order_of_required_refuses_nothing(tmp_path: Path) -> None:
+    """surface-35"""
+    live = tools()
+    for tool in live:
+        tool["inputSchema"]["required"] = tool["inputSchema"].get("required", [])[::-1]
+    (tmp_path / "tools.json").write_text(json.dumps(live))
+    assert surface(live).tools["add"].digest != surface().tools["add"].digest
+    async with house(tmp_path, arguments=("--tools", str(tmp_path / "tools.json"))) as made:
+        for _ in range(2):
+            assert isinstance(await made.call("add", {"a": 1, "b": 2}), Delivered)
+            await made.drift.settle()
+        assert made.drift.all_drifted(made.roster.entries[SERVER]) == {}
+
+
 async def test_a_tool_that_is_gone_is_told_and_a_new_one_is_not_served(tmp_path: Path) -> None:
     live = [tool for tool in tools() if tool["name"] != "add"] + [{"name": "new", "inputSchema": {"type": "object"}}]
     (tmp_path / "tools.json").write_text(json.dumps(live))

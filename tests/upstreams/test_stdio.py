@@ -182,6 +182,18 @@ async def test_a_question_with_two_callers_in_flight_reaches_neither(opened: Ope
     assert asked == []
 
 
+async def test_a_listing_of_our_own_beside_the_call_makes_no_question_ambiguous(opened: Opener) -> None:
+    session = await opened(scripted_server("--era", "legacy"))
+
+    async def ask(method: str, params: bytes) -> Reply:
+        return Reply(result=b'{"action":"decline"}')
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(said(session, "slow", Exchange(), seconds=0.5))
+        asking = group.create_task(said(session, "ask", Exchange(ask=ask)))
+    assert "decline" in asking.result()
+
+
 async def test_a_server_that_has_asked_once_gets_one_call_at_a_time(opened: Opener) -> None:
     session = await opened(scripted_server("--era", "legacy"))
     answers: list[str] = []

@@ -17,7 +17,8 @@ from weakref import WeakSet
 from homeport.calls.events import Bus, Event, Topic
 from homeport.calls.roster import Entry
 from homeport.ground.errors import HomeportError
-from homeport.surface.model import Surface
+from homeport.surface.drift import in_sync
+from homeport.surface.model import Item, Surface
 from homeport.upstreams.session import Session
 
 MAX_AGE: Final = 60.0
@@ -33,8 +34,7 @@ Lease: TypeAlias = Callable[[], AbstractAsyncContextManager[Session]]
 @dataclass(frozen=True, slots=True)
 class _Live:
     at: float
-    tools: Mapping[str, str]
-    """Name to digest."""
+    tools: Mapping[str, Item]
     quarantined: frozenset[str]
 
 
@@ -52,11 +52,29 @@ class DriftWatch:
         self._seen: WeakSet[Session] = WeakSet()
         self._running: dict[str, asyncio.Task[None]] = {}
         self._told: dict[str, tuple[str, ...]] = {}
+        self._same: dict[tuple[str, str], bool] = {}
 
     def drifted(self, entry: Entry, tool: str, digest: str) -> str:
         """How the live tool differs from the locked one with `digest`, in a few words; empty: it does not."""
         live = self._live.get(entry.name)
-        return _difference(live, tool, digest) if live else ""
+        if live is None:
+            return ""
+        if tool in live.quarantined:
+            return "its live definition is unusable"
+        found = live.tools.get(tool)
+        if found is None:
+            return "the server no longer offers it"
+        locked = entry.surface.tools.get(tool) if entry.surface else None
+        if found.digest == digest or (locked is not None and locked.digest == digest and self._agree(locked, found)):
+            return ""
+        return "its live definition differs from the locked one"
+
+    def _agree(self, locked: Item, live: Item) -> bool:
+        """Whether two definitions with unequal digests say the same. Remembered: this is asked at every call."""
+        key = (locked.digest, live.digest)
+        if key not in self._same:
+            self._same[key] = in_sync(locked.definition, live.definition)
+        return self._same[key]
 
     def all_drifted(self, entry: Entry) -> Mapping[str, str]:
         """Every locked tool that differs, with how."""
@@ -119,8 +137,8 @@ class DriftWatch:
         except (HomeportError, TimeoutError) as error:
             self._tell(entry, failed=str(error) or "the server did not list its tools in time")
             return
-        tools = {name: item.digest for name, item in surface.tools.items()}
-        self._live[entry.name] = _Live(self._clock(), tools, frozenset(surface.quarantined))
+        self._same.clear()
+        self._live[entry.name] = _Live(self._clock(), surface.tools, frozenset(surface.quarantined))
         self._tell(entry)
 
     def _tell(self, entry: Entry, failed: str = "") -> None:
@@ -133,14 +151,5 @@ class DriftWatch:
         self._bus.publish(Event(Topic.DRIFT, data))
 
 
-def _locked(entry: Entry) -> Mapping[str, str]:
-    return {name: item.digest for name, item in entry.surface.tools.items()} if entry.surface else {}
-
-
-def _difference(live: _Live, tool: str, digest: str) -> str:
-    if tool in live.quarantined:
-        return "its live definition is unusable"
-    found = live.tools.get(tool)
-    if found is None:
-        return "the server no longer offers it"
-    return "" if found == digest else "its live definition differs from the locked one"
+def _locked(entry: Entry) -> Mapping[str, Item]:
+    return entry.surface.tools if entry.surface else {}

@@ -28,7 +28,7 @@ from homeport.gateway.endpoint import Gateway
 from homeport.gateway.local import LocalServer
 from homeport.ground.errors import Conflict, HomeportError, InvalidInput
 from homeport.ground.paths import project_key
-from homeport.ops import calling
+from homeport.ops import calling, retention
 from homeport.ops.desk import RunningDesk
 from homeport.ops.rows import ServerRow
 
@@ -202,6 +202,7 @@ class _Running:
 
 
 async def _serve(session: Session, wanted: Wanted, claim: runfile.Claim, listener: socket.socket) -> None:
+    keep_days = retention.days(session.context.environment)
     async with assembled(session.context, wanted.root) as parts:
         running = _Running(session, wanted, parts, listener)
         server = _Server(_configuration(running))
@@ -209,7 +210,9 @@ async def _serve(session: Session, wanted: Wanted, claim: runfile.Claim, listene
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, running.stop.set)
         await running.local.start()
-        parts.store.catch_up(session.context.paths.journal)
+        journals = session.context.paths.journal
+        await asyncio.to_thread(retention.trim, journals, parts.store, keep_days=keep_days)
+        parts.store.catch_up(journals)
         async with asyncio.TaskGroup() as group:
             serving = group.create_task(server.serve(sockets=[listener]))
             beside = [

@@ -241,14 +241,16 @@ class Multiplexer:
             self._put(asked)
 
     def _put(self, asked: wire.Asked) -> None:
-        """A question to the caller it belongs to, if there is exactly one it can belong to."""
-        pending = self._only_call()
-        if pending is None or pending.exchange.ask is None:
-            why = (
-                "no caller can be asked" if len(self._pending) < 2 else "several calls in flight: whose question is it?"
-            )
+        """A question to the caller it belongs to, if there is exactly one it can belong to.
+
+        Our own requests, such as a listing beside a call, have nobody behind them: no question is theirs.
+        """
+        callers = [pending for pending in self._pending.values() if pending.exchange.ask is not None]
+        if len(callers) != 1:
+            why = "several calls in flight: whose question is it?" if callers else "no caller can be asked"
             self._respond(asked.id, Reply(error=wire.error_object(-32603, why)))
             return
+        (pending,) = callers
         task = asyncio.ensure_future(self._ask(asked, pending))
         pending.asks.add(task)
         self._asks[asked.id] = task
