@@ -99,6 +99,7 @@ async def test_standard_error_is_scrubbed_and_without_control_characters(
 async def test_a_flood_on_standard_error_neither_blocks_the_child_nor_grows(
     supervisor: Supervisor, tmp_path: Path
 ) -> None:
+    """surface-138"""
     code = "import sys\nfor n in range(50_000): print('line', n, file=sys.stderr)\nprint('done')"
     child, heard = await python(supervisor, tmp_path, code)
     async with asyncio.timeout(30):
@@ -116,6 +117,7 @@ async def test_closing_ends_a_child_at_end_of_input(supervisor: Supervisor, tmp_
 
 
 async def test_closing_kills_a_child_that_ignores_every_signal(supervisor: Supervisor, tmp_path: Path) -> None:
+    """surface-136"""
     told = tmp_path / "pid"
     heard = Heard()
     argv = hostile_server("stubborn", str(told))
@@ -128,6 +130,7 @@ async def test_closing_kills_a_child_that_ignores_every_signal(supervisor: Super
 
 
 async def test_closing_kills_a_grandchild_in_a_session_of_its_own(supervisor: Supervisor, tmp_path: Path) -> None:
+    """surface-137"""
     told = tmp_path / "pids"
     heard = Heard()
     argv = hostile_server("forks", str(told))

@@ -132,7 +132,7 @@ class Handler(BaseHTTPRequestHandler):
             case "redirect-here" if self.path == "/mcp":
                 self.plain(308, Location="/moved")
             case "unauthorized":
-                self.plain(401, '{"error":"who are you"}')
+                self.plain(401, '{"error":"who are you"}', WWW_Authenticate='Bearer resource_metadata="http://x/y"')
             case "unavailable" if called:
                 self.plain(503, "later", "text/plain")
             case "html":

@@ -203,6 +203,16 @@ async def test_cancelling_the_caller_frees_the_request(opened: Opener, era: str)
 
 
 @ERAS
+async def test_a_stream_may_last_longer_than_a_server_may_be_silent(opened: Opener, era: str) -> None:
+    """surface-149: no limit on the whole exchange but the call's own."""
+    with scripted_http(era, answers="sse") as server:
+        session = await opened(launch(server))
+        asked = params(session, "slow", {"seconds": 1.2, "steps": 12}, progressToken="t")
+        reply = await session.request("tools/call", asked, Exchange(timeout=0.8))
+        assert json.loads(reply.result or b"")["content"][0]["text"] == "done"
+
+
+@ERAS
 async def test_silence_ends_a_call(opened: Opener, era: str) -> None:
     with scripted_http(era, hostile="silent-stream") as server:
         session = await opened(launch(server))
@@ -212,6 +222,7 @@ async def test_silence_ends_a_call(opened: Opener, era: str) -> None:
 
 
 async def test_a_redirect_to_another_origin_is_refused_and_gets_no_credentials(opened: Opener) -> None:
+    """surface-148"""
     with scripted_http(hostile="redirect") as server, pytest.raises(Unavailable) as caught:
         await opened(launch(server, Authorization="Bearer swordfish"))
     assert caught.value.code == "upstream.redirected"
@@ -224,11 +235,27 @@ async def test_a_redirect_within_the_origin_is_followed(opened: Opener) -> None:
         assert await said(await opened(launch(server)), "echo", text="x") == "x"
 
 
-async def test_refused_credentials_say_how_to_set_them(opened: Opener) -> None:
-    with scripted_http(hostile="unauthorized") as server, pytest.raises(Unavailable) as caught:
-        await opened(launch(server))
-    assert caught.value.code == "upstream.unauthorized"
-    assert "homeport secrets set" in caught.value.remedy
+async def test_refused_and_missing_credentials_are_two_explanations(opened: Opener) -> None:
+    """surface-146"""
+    with scripted_http(hostile="unauthorized") as server:
+        with pytest.raises(Unavailable, match="none are configured") as missing:
+            await opened(launch(server))
+        with pytest.raises(Unavailable, match="did not accept") as refused:
+            await opened(launch(server, Authorization="Bearer swordfish"))
+    for error in (missing.value, refused.value):
+        assert error.code == "upstream.unauthorized"
+        assert "homeport secrets set" in error.remedy
+        assert "OAuth" in error.message
+        assert "swordfish" not in str(error)
+
+
+async def test_a_fault_of_the_server_is_no_matter_of_credentials(opened: Opener) -> None:
+    """surface-147"""
+    with scripted_http(hostile="unavailable") as server:
+        session = await opened(launch(server))
+        with pytest.raises(Unavailable, match="503") as caught:
+            await call(session, "echo")
+    assert "secret" not in caught.value.remedy
 
 
 async def test_a_server_that_is_not_there_is_named_with_its_address(opened: Opener) -> None:

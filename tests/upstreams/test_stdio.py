@@ -260,6 +260,7 @@ async def test_a_server_that_exits_at_once_says_its_last_words(opened: Opener) -
 
 @pytest.mark.parametrize("mode", ["silent", "deaf", "not-mcp"])
 async def test_a_server_that_never_answers_is_given_up_in_time_and_leaves_nothing(opened: Opener, mode: str) -> None:
+    """surface-141, surface-139"""
     heard = Heard()
     with pytest.raises(Unavailable) as caught:
         await opened(hostile_server(mode), limits=IMPATIENT, heard=heard)

@@ -76,6 +76,7 @@ def test_a_structured_result_is_printed_as_json(home: Home) -> None:
 
 
 def test_a_tool_error_is_printed_and_exits_3(home: Home) -> None:
+    """surface-150"""
     ready(home, grants='can = ["fail"]')
     done = home.run("call", "alpha", "fail", "--text", "went wrong", check=3)
     assert "went wrong" in done.stdout + done.stderr

@@ -35,6 +35,8 @@ class Operation:
     server: str = ""
     """Set at a single server's endpoint and in `homeport call SERVER TOOL`: then `name` is the upstream's own."""
     dry_run: bool = False
+    timeout: float | None = None
+    """Seconds for the whole call, its server's start included, where the caller says so; else the limits count."""
     id: str = ""
     """Of the audit row; the pipeline sets it."""
 

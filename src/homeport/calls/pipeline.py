@@ -178,11 +178,12 @@ class Pipeline:
         return Refusal(RefusalKind.APPROVAL, text, Reason("approval.outdated", text))
 
     async def _send(self, operation: Operation, decided: Decided, trail: Trail) -> Outcome:
+        total = operation.timeout or self._limits.call_total
         try:
-            async with asyncio.timeout(self._limits.call_total):
+            async with asyncio.timeout(total):
                 era, reply = await self._exchange(operation, decided, trail)
         except TimeoutError:
-            text = f"{decided.found.entry.name} did not finish within {self._limits.call_total:g} s"
+            text = f"{decided.found.entry.name} did not finish within {total:g} s"
             return Refusal(RefusalKind.UPSTREAM, text, Reason("upstream.timeout", text))
         except HomeportError as error:
             return refusals.from_error(_kind_of(error), self._scrubbed(error))
@@ -234,7 +235,7 @@ class Pipeline:
         return Exchange(
             on_notification=operation.caller.notify,
             ask=partial(_ask, operation, may_ask),
-            timeout=self._limits.call_timeout,
+            timeout=operation.timeout or self._limits.call_timeout,
             headers=tool.headers(decided.arguments) if tool and decided.arguments and mirrored else (),
         )
 

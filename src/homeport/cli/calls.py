@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from homeport.cli.exits import Exit
+from homeport.cli.results import show
 from homeport.cli.session import Session, open_session, verb
+from homeport.ground import exact
 from homeport.ground.errors import InvalidInput, Refused, Unavailable
 from homeport.ops import toolbox
 from homeport.ops.calling import Called
-from homeport.surface.binding import Bound, Sources
+from homeport.surface.binding import Sources
 from homeport.surface.decide import GrantedTool
 from homeport.surface.flags import Form, help_line
 
@@ -77,7 +79,8 @@ def call_command(
     """Call TOOL of SERVER with its own flags: homeport call time get-current-time --timezone Europe/Madrid.
 
     TOOL is its command name or its name verbatim; `homeport call SERVER TOOL --help` lists its flags. Also --args JSON,
-    --args @file, --args - (standard input), --dry-run, --describe, --output text|json|raw.
+    --args @file, --args - (standard input), --dry-run, --describe, --output text|json|raw, --timeout SECONDS,
+    --save-content DIR (pictures, sounds and files of the result).
     """
     if server in {"", "-h", "--help"} or not tool:
         click.echo(context.get_help())
@@ -116,26 +119,51 @@ def _call(session: Session, server: str, tool: str, tokens: Sequence[str], profi
         return Exit.DONE
     for spelling in bound.deprecated:
         session.output.note(f"note: {spelling} is deprecated")
-    return _print(session, _send(session, found, bound, profile, dry_run="dry-run" in engine), engine)
+    timeout = _timeout(engine, session.context.limits.call_total)
+    called = _made(
+        session, found.server, found.name, bound.arguments, profile, dry_run="dry-run" in engine, timeout=timeout
+    )
+    return _print(session, called, engine)
 
 
 def _take_engine(session: Session, engine: Mapping[str, Sequence[str]]) -> None:
     session.output.json |= "json" in engine
     session.output.quiet |= "quiet" in engine
     session.output.verbose |= "verbose" in engine
-    for name in ("query", "save-content", "timeout"):
-        if name in engine:
-            raise InvalidInput(f"--{name} is not supported yet", code="call.unsupported", remedy=f"leave --{name} out")
-    chosen = engine.get("output", ("text",))[-1]
-    if chosen not in OUTPUTS:
-        raise InvalidInput(f"--output {chosen} is none of {', '.join(OUTPUTS)}", code="call.output")
+    if "query" in engine:
+        raise InvalidInput("--query is not supported yet", code="call.unsupported", remedy="leave --query out")
+    if _how(engine) not in OUTPUTS:
+        raise InvalidInput(f"--output {_how(engine)} is none of {', '.join(OUTPUTS)}", code="call.output")
 
 
-def _send(session: Session, tool: GrantedTool, bound: Bound, profile: str, *, dry_run: bool) -> Called:
-    return _made(session, tool.server, tool.name, bound.arguments, profile, dry_run=dry_run)
+def _how(engine: Mapping[str, Sequence[str]]) -> str:
+    return engine.get("output", ("text",))[-1]
 
 
-def _made(session: Session, server: str, tool: str, arguments: bytes, profile: str, *, dry_run: bool) -> Called:
+def _timeout(engine: Mapping[str, Sequence[str]], most: float) -> float | None:
+    """`--timeout` in seconds; None: as configured."""
+    if "timeout" not in engine:
+        return None
+    text = engine["timeout"][-1]
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= most:
+        raise InvalidInput(f"--timeout {text}: not a number of seconds above 0, at most {most:g}", code="call.timeout")
+    return seconds
+
+
+def _made(
+    session: Session,
+    server: str,
+    tool: str,
+    arguments: bytes,
+    profile: str,
+    *,
+    dry_run: bool,
+    timeout: float | None = None,
+) -> Called:
     """Through the running gateway, else in this process."""
     from homeport.ops import running
 
@@ -144,13 +172,14 @@ def _made(session: Session, server: str, tool: str, arguments: bytes, profile: s
     if gateway is None:
         from homeport.cli.inprocess import call_once
 
-        return call_once(context, server, tool, arguments, profile, dry_run=dry_run)
+        return call_once(context, server, tool, arguments, profile, dry_run=dry_run, timeout=timeout)
     request = {
         "server": server,
         "tool": tool,
         "arguments": arguments.decode(),
         "profile": profile,
         "dry_run": dry_run,
+        "timeout": timeout,
     }
     return Called.read(running.ask(gateway, "call", request, timeout=context.limits.call_total))
 
@@ -170,7 +199,11 @@ def _help(tool: GrantedTool, form: Form) -> str:
     lines += [f"  {flag.spelling:<{width}}  {help_line(flag)}" for flag in form.flags if not flag.hidden]
     if form.json_only:
         lines += ["", f"Only through --args JSON: {', '.join(form.json_only)}"]
-    lines += ["", "Also: --args JSON|@file|-, --dry-run, --describe, --output text|json|raw, --json"]
+    lines += [
+        "",
+        "Also: --args JSON|@file|-, --dry-run, --describe, --output text|json|raw, --json, --timeout SECONDS,",
+    ]
+    lines += ["--save-content DIR"]
     return "\n".join(lines)
 
 
@@ -178,13 +211,14 @@ def _print(session: Session, called: Called, engine: Mapping[str, Sequence[str]]
     output = session.output
     match called.outcome:
         case "delivered":
-            return _print_result(session, called.result, engine.get("output", ("text",))[-1])
+            saved = engine.get("save-content")
+            return show(output, called.result, _how(engine), Path(saved[-1]) if saved else None)
         case "dry":
             output.data(
                 {
                     "server": called.server,
                     "tool": called.tool,
-                    "arguments": json.loads(called.result),
+                    "arguments": toolbox.plain(exact.loads(called.result)),
                     "allowed_by": called.text,
                     "rule": called.rule,
                     "place": called.place,
@@ -192,10 +226,17 @@ def _print(session: Session, called: Called, engine: Mapping[str, Sequence[str]]
             )
             return Exit.DONE
         case "error":
-            error = json.loads(called.result)
-            raise Unavailable(f"{called.server}: {error.get('message')}", code="call.upstream_failed")
+            raise _server_error(called)
         case _:
             raise _refusal(called)
+
+
+def _server_error(called: Called) -> Unavailable:
+    error = json.loads(called.result)
+    drifted = error.get("code") in {-32601, -32602}
+    remedy = f"homeport surface diff {called.server} tells whether it still offers {called.tool} as locked"
+    message = f"{called.server}: {error.get('message')}"
+    return Unavailable(message, code="call.upstream_failed", remedy=remedy if drifted else "")
 
 
 def _refusal(called: Called) -> InvalidInput | Refused | Unavailable:
@@ -212,32 +253,3 @@ def _refusal(called: Called) -> InvalidInput | Refused | Unavailable:
     if called.kind in {"upstream_failed", "journal", "unavailable_here", "output_mismatch", "cancelled"}:
         return Unavailable(text, code=code, remedy=remedy)
     return Refused(text, code=code, remedy=remedy)
-
-
-def _print_result(session: Session, result: bytes, how: str) -> int:
-    decoded: dict[str, Any] = json.loads(result)
-    output = session.output
-    if how == "raw":
-        output.stdout.write(result.decode("utf-8", "replace") + "\n")
-    elif how == "json" or output.json:
-        output.data(decoded)
-    elif "structuredContent" in decoded:
-        output.data(decoded["structuredContent"])
-    else:
-        _print_content(session, decoded.get("content") or [])
-    if decoded.get("resultType") == "input_required":
-        raise Refused(
-            "the server asks for input that this command cannot give",
-            code="call.input_required",
-            remedy="call it from an agent that answers such questions",
-        )
-    return Exit.OUTSIDE_FAILED if decoded.get("isError") is True else Exit.DONE
-
-
-def _print_content(session: Session, content: Sequence[Mapping[str, Any]]) -> None:
-    for block in content:
-        if block.get("type") == "text":
-            session.output.line(str(block.get("text")))
-        else:
-            kind = block.get("mimeType") or block.get("type")
-            session.output.note(f"[{kind}: not shown; --json prints it]")

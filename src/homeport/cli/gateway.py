@@ -181,6 +181,7 @@ class _Running:
                     arguments=str(params.get("arguments") or "{}").encode(),
                     profile=str(params.get("profile") or "default"),
                     dry_run=bool(params.get("dry_run")),
+                    timeout=_seconds(params.get("timeout"), self.session.context.limits.call_total),
                 )
                 return called.told()
             case _:
@@ -199,6 +200,11 @@ class _Running:
             port=port,
             detached=self.wanted.detached,
         )
+
+
+def _seconds(value: Any, most: float) -> float | None:
+    """A time that a command of this user asks for; None: as configured."""
+    return min(float(value), most) if isinstance(value, (int, float)) and value > 0 else None
 
 
 async def _serve(session: Session, wanted: Wanted, claim: runfile.Claim, listener: socket.socket) -> None:

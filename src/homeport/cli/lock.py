@@ -10,7 +10,7 @@ import click
 
 from homeport.cli.exits import Exit, status_of
 from homeport.cli.session import Session, verb
-from homeport.ground.errors import Unavailable
+from homeport.ground.errors import InvalidInput, Unavailable
 from homeport.ops.locking import Locked
 
 
@@ -32,7 +32,7 @@ def lock_command(session: Session, servers: Sequence[str], *, check: bool, upgra
 
 def locked(session: Session, servers: Sequence[str], *, upgrade: bool = False) -> int:
     """Lock, tell, and ask what to grant of servers that nothing is granted of."""
-    from homeport.ops.locking import lock
+    from homeport.ops.locking import lock, unfit_grants
 
     rows = lock(session.context, servers, upgrade=upgrade)
     session.progress.clear()
@@ -46,7 +46,10 @@ def locked(session: Session, servers: Sequence[str], *, upgrade: bool = False) -
         _ask_grants(session, ungranted)
     elif not session.output.json and not any(row.problem for row in rows):
         session.output.note("next: homeport tools, or homeport up")
-    return _status(rows)
+    unfit = unfit_grants(session.context)
+    if unfit:
+        session.output.error(InvalidInput.collected(unfit))
+    return _status(rows) or (Exit.WRONG_INPUT if unfit else Exit.DONE)
 
 
 def _status(rows: Sequence[Locked]) -> int:

@@ -96,7 +96,9 @@ def diff_command(session: Session, server: str) -> int:
     else:
         for row in rows:
             if row.unread:
+                remedy = row.unread.error.remedy
                 output.line(f"{row.server}: could not be compared: {row.unread.error}")
+                output.note(f"  hint: {remedy}" if remedy else "")
             elif not row.differences:
                 output.line(f"{row.server}: as locked")
             else:

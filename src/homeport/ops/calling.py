@@ -59,9 +59,16 @@ class ShellCaller:
 
 
 async def call(
-    pipeline: Pipeline, *, server: str, tool: str, arguments: bytes, profile: str, dry_run: bool = False
+    pipeline: Pipeline,
+    *,
+    server: str,
+    tool: str,
+    arguments: bytes,
+    profile: str,
+    dry_run: bool = False,
+    timeout: float | None = None,
 ) -> Called:
-    """Carry one call through the pipeline. `tool` is the server's own name for it."""
+    """Carry one call through the pipeline. `tool` is the server's own name for it; `timeout` in seconds."""
     operation = Operation(
         kind=Kind.TOOL,
         profile=profile,
@@ -70,6 +77,7 @@ async def call(
         caller=ShellCaller(),
         server=server,
         dry_run=dry_run,
+        timeout=timeout,
     )
     return called(await pipeline.run(operation), server, tool)
 

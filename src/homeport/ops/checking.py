@@ -9,9 +9,9 @@ from typing import Any
 
 from homeport.calls.gate import Gate
 from homeport.calls.roster import Entry, Roster
-from homeport.declarations.availability import availability
 from homeport.declarations.explain import explain
 from homeport.declarations.model import Declaration
+from homeport.declarations.readiness import gated
 from homeport.ground.errors import InvalidInput
 from homeport.machine.local import LocalMachine
 from homeport.machine.protocol import Machine
@@ -81,4 +81,4 @@ def _unknown(server: str, known: Iterable[str]) -> InvalidInput:
 def gate_of(context: Context) -> Gate:
     """The gate of this machine."""
     machine = LocalMachine(environment=context.environment)
-    return Gate(machine, availability, time.monotonic, context.limits)
+    return Gate(machine, gated, time.monotonic, context.limits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -85,8 +86,9 @@ class RunningDesk:
         return [row for entry in roster.entries.values() for row in tool_rows(roster, entry, profile)]
 
     async def calls(self, *, limit: int, filters: Mapping[str, str]) -> Sequence[AuditRow]:
-        """Calls, newest first."""
-        return list(self.store.rows(limit=limit, filters=filters))
+        """Calls of this project, newest first."""
+        chosen = {**filters, "project": str(self.roster.root)}
+        return await asyncio.to_thread(lambda: list(self.store.rows(limit=limit, filters=chosen)))
 
     async def restart(self, name: str) -> None:
         """Stop the server and open it again. Raises `InvalidInput` for an unknown one."""

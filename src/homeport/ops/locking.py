@@ -15,6 +15,7 @@ from homeport.packages import trust
 from homeport.packages.pins import Lock, Pin
 from homeport.project import agreement, parse
 from homeport.project.model import Project
+from homeport.surface.decide import compile_view
 from homeport.surface.drift import Difference, compare, in_words
 from homeport.surface.model import Surface
 
@@ -74,6 +75,14 @@ def lock(context: Context, servers: Sequence[str] = (), *, upgrade: bool = False
         )
         for name in names
     ]
+
+
+def unfit_grants(context: Context) -> list[Problem]:
+    """Grants and rules of the project that do not fit what is locked: a tool that is not there, a wrong selector."""
+    root = context.root()
+    project = parse.load(root)
+    surfaces = {name: surface for name in project.servers if (surface := _old_surface(root, name))}
+    return [problem for profile in project.profiles.values() for problem in compile_view(profile, surfaces).problems]
 
 
 def _chosen(project: Project, servers: Sequence[str]) -> list[str]:

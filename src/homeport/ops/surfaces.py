@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from homeport.ground.errors import InvalidInput
+from homeport.calls.roster import Entry
+from homeport.ground.errors import HomeportError, InvalidInput, Problem, Refused
 from homeport.ops import pinned
 from homeport.ops import roster as rosters
 from homeport.ops.checking import entry_of
@@ -57,20 +58,30 @@ def diff(context: Context, server: str = "") -> list[Compared]:
     roster = rosters.load(context, context.root().resolve())
     if server:
         entry_of(roster, server)
-    chosen = {
-        name: entry
-        for name, entry in roster.entries.items()
-        if (not server or name == server) and entry.launch and entry.surface and entry.trusted and entry.enabled
-    }
-    read = read_surfaces(context, {name: entry.launch for name, entry in chosen.items() if entry.launch})
+    chosen = {name: entry for name, entry in roster.entries.items() if name == server or (not server and entry.enabled)}
+    barred = {name: why for name, entry in chosen.items() if (why := _barred(entry))}
+    read = read_surfaces(
+        context, {name: entry.launch for name, entry in chosen.items() if entry.launch and name not in barred}
+    )
     rows: list[Compared] = []
     for name, entry in chosen.items():
-        found = read[name]
+        found = Unread(barred[name]) if name in barred else read[name]
         if isinstance(found, Read) and entry.surface:
             rows.append(Compared(name, compare(entry.surface, found.surface)))
         elif isinstance(found, Unread):
             rows.append(Compared(name, (), found))
     return rows
+
+
+def _barred(entry: Entry) -> HomeportError | None:
+    """Why a server is not compared at all: to say nothing of it would read as "in sync"."""
+    if entry.fault or entry.surface is None or entry.launch is None:
+        fault = entry.fault or Problem("surface.absent", f"what {entry.name} offers is not locked yet")
+        return InvalidInput(fault.message, code=fault.code, remedy=fault.remedy or f"homeport lock {entry.name}")
+    if not entry.trusted:
+        message = f"nobody on this machine has agreed to start {entry.name}"
+        return Refused(message, code="surface.untrusted", remedy="homeport trust")
+    return None
 
 
 def linted(context: Context, server: str = "") -> dict[str, list[Finding]]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from homeport.declarations.schema import app_schema, declaration_schema, requires_schema
 from homeport.project import keys
 from homeport.project.shape import (
     Choice,
@@ -25,7 +26,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 def json_schema() -> dict[str, Any]:
     """The schema as a JSON value. It says what shape a file has; what its texts mean, the parser alone judges."""
-    whole = _schema(keys.document())
+    whole = _schema(keys.document(app=app_schema(), requires=requires_schema()))
     whole["properties"]["profiles"] = _schema(keys.PROFILES)
     server = whole["properties"]["servers"]["additionalProperties"]
     server["oneOf"] = [{"required": [key]} for key in ("command", "runtime", "package", "url")]
@@ -34,6 +35,7 @@ def json_schema() -> dict[str, Any]:
         "url": {"not": {"anyOf": [{"required": [key]} for key in ("args", "env", "cwd", "isolation")]}},
         "headers": {"required": ["url"]},
     }
+    server["allOf"] = declaration_schema()["allOf"]
     return {"$schema": DIALECT, "title": "homeport.toml", **whole}
 
 

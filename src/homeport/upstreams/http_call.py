@@ -149,17 +149,26 @@ def _bad_answer(name: str, method: str, response: aiohttp.ClientResponse, answer
     """What an HTTP answer that holds no response to the request means."""
     status = response.status
     if status in (401, 403):
-        return Unavailable(
-            f"{name} did not accept the credentials (HTTP {status})",
-            code="upstream.unauthorized",
-            remedy=f"set the right Authorization in `headers` of {name} in homeport.toml, its secret by: "
-            "homeport secrets set NAME",
-        )
+        return _unauthorized(name, response)
     if status != 200:
         return Unavailable(f"{name} answered {method} with HTTP {status}", code="upstream.http_status")
     if isinstance(answer, wire.Answer):
         return _violation(f"{name} answered {method} with {answer.fault or 'a response to another request'}")
     return _violation(f"{name} answered {method} with {response.content_type}, not with MCP")
+
+
+def _unauthorized(name: str, response: aiohttp.ClientResponse) -> Unavailable:
+    """Nothing was given, or what was given was refused: two different mistakes."""
+    given = "Authorization" in response.request_info.headers
+    what = "did not accept the credentials" if given else "asks for credentials, and none are configured"
+    setting = "the right Authorization" if given else 'Authorization = "Bearer {secret:NAME}"'
+    offered = "resource_metadata" in response.headers.get("WWW-Authenticate", "")
+    oauth = "; it offers OAuth: give a token that was obtained already" if offered else ""
+    return Unavailable(
+        f"{name} {what} (HTTP {response.status}){oauth}",
+        code="upstream.unauthorized",
+        remedy=f"set {setting} in `headers` of {name} in homeport.toml, its secret by: homeport secrets set NAME",
+    )
 
 
 def _violation(message: str) -> ProtocolViolation:
