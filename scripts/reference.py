@@ -11,14 +11,20 @@ import click
 
 from homeport.cli.exits import Exit
 from homeport.cli.root import VERBS, homeport_command
+from homeport.project import schema
 
-REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
+ROOT = Path(__file__).parent.parent
+REFERENCE = ROOT / "docs" / "reference"
 NOTE = "<!-- Written by scripts/reference.py out of the code; `make docs` writes it again. -->\n\n"
 
 
-def pages() -> dict[str, str]:
-    """File name to text."""
-    return {"commands.md": NOTE + "".join(_commands()), "exit-statuses.md": NOTE + "".join(_statuses())}
+def pages() -> dict[Path, str]:
+    """File to text."""
+    return {
+        REFERENCE / "commands.md": NOTE + "".join(_commands()),
+        REFERENCE / "exit-statuses.md": NOTE + "".join(_statuses()),
+        ROOT / "schema" / "homeport.schema.json": schema.text(),
+    }
 
 
 def _commands() -> Iterator[str]:
@@ -58,14 +64,14 @@ def _statuses() -> Iterator[str]:
 
 def main() -> int:
     """Write, or compare."""
-    stale = [name for name, text in pages().items() if _stale(REFERENCE / name, text)]
+    stale = {file: text for file, text in pages().items() if _stale(file, text)}
     if "--check" in sys.argv:
-        for name in stale:
-            sys.stderr.write(f"docs/reference/{name} is not what the code says; run: make docs\n")
+        for file in stale:
+            sys.stderr.write(f"{file.relative_to(ROOT)} is not what the code says; run: make docs\n")
         return int(bool(stale))
-    REFERENCE.mkdir(parents=True, exist_ok=True)
-    for name, text in pages().items():
-        (REFERENCE / name).write_text(text, encoding="utf-8")
+    for file, text in stale.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
     return 0
 
 

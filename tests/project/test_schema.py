@@ -19,7 +19,7 @@ VALIDATOR = jsonschema_rs.validator_for(json_schema())
 
 
 def test_the_committed_schema_is_the_one_the_model_gives() -> None:
-    assert (REPOSITORY / "schema" / "homeport.schema.json").read_text("utf-8") == text(), "run `make schema`"
+    assert (REPOSITORY / "schema" / "homeport.schema.json").read_text("utf-8") == text(), "run `make docs`"
 
 
 def test_the_schema_is_a_schema() -> None:
