@@ -160,7 +160,7 @@ def _schema(name: str, schema: Json) -> Iterator[Finding]:
         if keyword in schema:
             message = f"`{keyword}` at the root: some model APIs refuse it"
             yield Finding("lint.root_combinator", "medium", name, f"inputSchema.{keyword}", message, keyword)
-    if any("$ref" in node for node in _nodes(schema)):
+    if any(isinstance(node.get("$ref"), str) for node in _nodes(schema)):
         message = "local references: some hosts drop or do not follow them"
         yield Finding("lint.reference", "low", name, "inputSchema", message, "$ref")
     properties = schema.get("properties")
