@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.servers import scripted
@@ -498,3 +498,43 @@ async def test_a_fault_of_ours_is_journalled_too(tmp_path: Path) -> None:
         with pytest.raises(ZeroDivisionError):
             await made.call("echo", {"text": "a"})
         assert [(row.stage, row.decision) for row in made.rows()] == [("refused", "internal")]
+
+
+async def test_pictures_and_structured_content_are_delivered_together(tmp_path: Path) -> None:
+    """surface-134"""
+    result = (
+        b'{"content":[{"type":"image","data":"aGk=","mimeType":"image/png","annotations":{"priority":1.0}},'
+        b'{"type":"text","text":"{}"}],"structuredContent":{},"isError":false,"_meta":{"x/y":[1]}}'
+    )
+    async with house(tmp_path, around=lambda pool: AnswersWith(pool, result)) as made:
+        outcome = await made.call("echo", {"text": "a"})
+        assert isinstance(outcome, Delivered)
+        assert outcome.result == result
+
+
+class AnswersWith:
+    """Sessions whose servers all answer with one result."""
+
+    def __init__(self, pool: Pool, result: bytes) -> None:
+        self.pool = pool
+        self.result = result
+
+    @asynccontextmanager
+    async def lease(self, server: str, launch: Launch, **key: Any) -> AsyncGenerator[Session]:
+        async with self.pool.lease(server, launch, **key) as session:
+            yield cast("Session", _Answering(session, self.result))
+
+
+class _Answering:
+    """A session that sends what it is given and answers with bytes of the test's."""
+
+    def __init__(self, session: Session, result: bytes) -> None:
+        self.session = session
+        self.result = result
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.session, name)
+
+    async def request(self, method: str, params: bytes, exchange: Any = None) -> Reply:
+        await self.session.request(method, params, exchange)
+        return Reply(result=self.result)
