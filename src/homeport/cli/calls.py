@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from homeport.cli.completion import CallCommand, complete_server, complete_token, complete_tool
 from homeport.cli.exits import Exit
 from homeport.cli.results import show
 from homeport.cli.session import Session, open_session, verb
@@ -53,6 +54,7 @@ def _first_line(tool: GrantedTool) -> str:
 
 @click.command(
     "call",
+    cls=CallCommand,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": []},
 )
 @click.option("--json", is_flag=True, help="Print the whole result as JSON.")
@@ -60,9 +62,9 @@ def _first_line(tool: GrantedTool) -> str:
 @click.option("--profile", default="", metavar="P", help="Default: default.")
 @click.option("-q", "--quiet", is_flag=True)
 @click.option("-v", "--verbose", is_flag=True)
-@click.argument("server", default="")
-@click.argument("tool", default="")
-@click.argument("tokens", nargs=-1, type=click.UNPROCESSED)
+@click.argument("server", default="", shell_complete=complete_server)
+@click.argument("tool", default="", shell_complete=complete_tool)
+@click.argument("tokens", nargs=-1, type=click.UNPROCESSED, shell_complete=complete_token)
 @click.pass_context
 def call_command(
     context: click.Context,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import click
 
+from homeport.cli.consent import AlreadyAgreed
 from homeport.cli.exits import Exit, status_of
 from homeport.cli.session import Session, verb
 from homeport.ground.errors import InvalidInput, Unavailable
@@ -90,13 +91,20 @@ def _ask_grants(session: Session, rows: Sequence[Locked]) -> None:
             flag = "--read-only" if row.read_only else "--all"
             session.output.note(f"{row.server}: nothing granted; next: homeport grant {row.server} {flag}, or TOOL…")
             continue
-        done = grant(session.context, row.server, read_only=chosen == "read-only", everything=chosen == "all")
+        agreed = replace(session.context, consent=AlreadyAgreed())
+        done = grant(agreed, row.server, read_only=chosen == "read-only", everything=chosen == "all")
         session.output.note(f"{row.server}: granted {', '.join(done.can)} to {done.profile}")
 
 
-def offer_lock(session: Session, servers: Sequence[str]) -> None:
-    """After servers were written: lock them now, where somebody can be asked."""
+def offer_lock(session: Session, servers: Sequence[str]) -> int:
+    """After servers were written: lock them now, where somebody can be asked, and end with what to grant."""
+    if (
+        servers
+        and session.consent.choose("Lock now: resolve, agree, read what it offers", ("yes", "no"), "no") == "yes"
+    ):
+        return locked(session, servers)
     session.output.note(f"next: homeport lock {' '.join(servers)}")
+    return Exit.DONE
 
 
 @click.command("sync")

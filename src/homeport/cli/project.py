@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from homeport.cli.exits import Exit
 from homeport.cli.session import Session, verb
 from homeport.ops import projects
 
@@ -30,10 +31,10 @@ def init_command(session: Session, name: str) -> None:
 @click.option("--server", "names", multiple=True, metavar="NAME", help="Only this one (repeatable).")
 @click.option("--keep-values", is_flag=True, help="Leave values in the file instead of the secret store.")
 @verb(consents=True)
-def import_command(session: Session, file: Path, agent: str, names: Sequence[str], *, keep_values: bool) -> None:
+def import_command(session: Session, file: Path, agent: str, names: Sequence[str], *, keep_values: bool) -> int:
     """Take servers over from an mcp.json or an agent's config FILE. Values become secrets; nothing starts."""
     changed = projects.import_servers(session.context, file, agent=agent, names=names, keep_values=keep_values)
-    _tell(session, changed)
+    return _tell(session, changed)
 
 
 @click.command("add")
@@ -57,7 +58,7 @@ def add_command(
     headers: Sequence[str],
     *,
     keep_values: bool,
-) -> None:
+) -> int:
     """Add one server: --python, --node, --url, or after `--` the COMMAND that starts it.
 
     With --python and --node, what stands after `--` are its arguments.
@@ -73,7 +74,7 @@ def add_command(
         headers=dict(map(_pair, headers)),
         keep_values=keep_values,
     )
-    _tell(session, changed)
+    return _tell(session, changed)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -115,7 +116,7 @@ def trust_command(session: Session) -> None:
     session.output.note("next: homeport sync, then homeport up")
 
 
-def _tell(session: Session, changed: projects.Changed) -> None:
+def _tell(session: Session, changed: projects.Changed) -> int:
     output = session.output
     if output.json:
         output.data(
@@ -127,7 +128,7 @@ def _tell(session: Session, changed: projects.Changed) -> None:
                 "notes": list(changed.notes),
             }
         )
-        return
+        return Exit.DONE
     output.note(f"wrote {', '.join(changed.servers)} to {changed.file}")
     if changed.secrets:
         output.note(f"moved into {changed.secrets_where}: {', '.join(changed.secrets)}")
@@ -135,4 +136,4 @@ def _tell(session: Session, changed: projects.Changed) -> None:
         output.note(f"note: {note}")
     from homeport.cli.lock import offer_lock
 
-    offer_lock(session, changed.servers)
+    return offer_lock(session, changed.servers)

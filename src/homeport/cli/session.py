@@ -32,8 +32,8 @@ def open_session(*, json: bool, quiet: bool, verbose: bool, project: str | None,
     """Read this process's environment, once."""
     output = Output(json=json, quiet=quiet, verbose=verbose, stdout=sys.stdout, stderr=sys.stderr)
     environment = dict(os.environ)
-    consent = TerminalConsent(output, environment, yes)
     progress = TerminalProgress(output)
+    consent = TerminalConsent(output, environment, progress, yes)
     home = Path.home()
     context = Context(
         paths=user_paths(environment, sys.platform, home),
