@@ -42,7 +42,7 @@ def status(declaration: Declaration, answer: Availability, ready: Readiness, *, 
     if ready.running is False or ready.state in {"endpoint_unavailable", "not_answering"}:
         return Status(ready.state, ready.sentence, ready.remedy, "after_user_action")
     reason = f"The server {declaration.name} is not connected."
-    return Status("not_connected", reason, f"Run homeport restart {declaration.name}.", "after_user_action")
+    return Status("not_connected", reason, f"Run `homeport restart {declaration.name}`.", "after_user_action")
 
 
 def install_refusal(declaration: Declaration, answer: Availability) -> Refused | None:

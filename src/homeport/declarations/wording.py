@@ -62,7 +62,7 @@ def missing_app(name: str, title: str, homepage: str, app: AppDef, candidates: S
     source = f" from {homepage}" if homepage else ""
     remedy = (
         f"Install {title}{source}, or set {override_variable(name)} to its path; "
-        f"homeport check {name} -v lists every place looked at."
+        f"`homeport check {name} -v` lists every place looked at."
     )
     return Unmet("missing_app", f"{title} is not installed{looked}.", remedy)
 
