@@ -76,7 +76,7 @@ def test_another_system_is_told_as_such() -> None:
 STATES = [
     ({"pid": 40}, False, "app_not_running", "Start thing."),
     ({"pid": 41, "http": "https://x"}, False, "endpoint_unavailable", "Open thing and switch on its local connection."),
-    ({"pid": 41, "http": "http://127.0.0.1:9"}, False, "not_connected", "Run homeport restart thing."),
+    ({"pid": 41, "http": "http://127.0.0.1:9"}, False, "not_connected", "Run `homeport restart thing`."),
     ({"pid": 41, "http": "http://127.0.0.1:9"}, True, "connected", ""),
 ]
 
