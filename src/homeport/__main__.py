@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+import homeport
+
 
 def main() -> None:
     """Run the command line and leave with its exit status."""
@@ -12,6 +14,9 @@ def main() -> None:
         from homeport.connect.__main__ import main as connect
 
         sys.exit(connect(sys.argv[2:]))
+    if sys.argv[1:] == ["--version"]:
+        sys.stdout.write(f"homeport {homeport.__version__}\n")
+        return
     from homeport.cli.root import run
 
     sys.exit(run(sys.argv[1:]))
