@@ -8,12 +8,11 @@ from typing import Any, Final
 
 import msgspec
 
+from homeport.ground import exact
 from homeport.ground.digests import of_bytes
 from homeport.ground.errors import InvalidInput, ProtocolViolation
-from homeport.ground.exact import check_depth
+from homeport.ground.exact import Json
 from homeport.ground.secrets import HIDDEN
-
-MAX_DEPTH: Final = 200
 
 
 class _Request(msgspec.Struct):
@@ -79,18 +78,28 @@ def scrubbed(raw: bytes, scrub: Callable[[str], str], instead: bytes) -> bytes:
     """Raw JSON of an error without the secrets that a server echoed in it; the same bytes when there are none.
 
     A result that is no error is never touched: its bytes are the server's (design section 3). `instead`: for a text
-    that is no JSON any more without them.
+    with secrets that cannot be read as JSON.
     """
-    text = raw.decode("utf-8", "replace")
-    clean = scrub(text)
-    if clean == text:
-        return raw
     try:
-        check_depth(clean, MAX_DEPTH)
-        msgspec.json.decode(clean.encode())
-    except (msgspec.DecodeError, InvalidInput):
-        return instead
-    return clean.encode()
+        value = exact.loads(raw)
+    except InvalidInput:
+        text = raw.decode("utf-8", "replace")
+        return raw if scrub(text) == text else instead
+    # String by string: an escape that we did not think of is undone by decoding, not by guessing.
+    clean = _cleaned(value, scrub)
+    return raw if clean == value else exact.dumps(clean).encode("utf-8", "surrogatepass")
+
+
+def _cleaned(value: Json, scrub: Callable[[str], str]) -> Json:
+    match value:
+        case str():
+            return scrub(value)
+        case list():
+            return [_cleaned(item, scrub) for item in value]
+        case dict():
+            return {scrub(key): _cleaned(item, scrub) for key, item in value.items()}
+        case _:
+            return value
 
 
 def summary(raw: bytes, *, is_error: bool, scheme: Callable[[bytes], str] = of_bytes) -> dict[str, Any]:

@@ -33,7 +33,10 @@ def audit_command(
     follow: bool,
     jsonl: bool,
 ) -> None:
-    """Every call, refused ones and unknown tools too. Values of arguments are not kept."""
+    """Every call, refused ones and unknown tools too. Values of arguments are not kept.
+
+    Rows are kept for 90 days; HOMEPORT_AUDIT_DAYS, a number or `forever`, says otherwise. A gateway trims at its start.
+    """
     from homeport.cli.assemble import open_store
     from homeport.ops import auditing
 

@@ -83,6 +83,8 @@ def call_command(
     TOOL is its command name or its name verbatim; `homeport call SERVER TOOL --help` lists its flags. Also --args JSON,
     --args @file, --args - (standard input), --dry-run, --describe, --output text|json|raw, --timeout SECONDS,
     --save-content DIR (pictures, sounds and files of the result).
+
+    Completion in a shell: eval "$(_HOMEPORT_COMPLETE=bash_source homeport)"; also zsh_source and fish_source.
     """
     if server in {"", "-h", "--help"} or not tool:
         click.echo(context.get_help())

@@ -120,10 +120,18 @@ class Scrubber:
         return self._pattern.sub(HIDDEN, text)
 
 
+def _escaped(text: str) -> set[str]:
+    """As a JSON string holds it; some encoders escape the slash too."""
+    forms = {json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+    return forms | {form.replace("/", "\\/") for form in forms}
+
+
 def _forms(text: str) -> set[str]:
     raw = text.encode("utf-8", "surrogatepass")
     forms = {text, quote(text, safe="", errors="replace"), quote_plus(text, errors="replace")}
-    forms |= {quote(text, errors="replace"), json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+    escaped = _escaped(text)
+    # JSON within JSON: a tool's text that is itself JSON, a log line that quotes one.
+    forms |= {quote(text, errors="replace"), *escaped, *(twice for form in escaped for twice in _escaped(form))}
     # Inside a longer base64 text the secret may start at any of three offsets; the middle characters are the same.
     for offset in range(3):
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
