@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -114,8 +113,7 @@ def run(arguments: Sequence[str]) -> int:
         # The reader (`| head`) has gone; Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.DONE
-    except Exception as error:  # the boundary of the command line: an unknown error is ours to report
-        logging.getLogger("homeport").debug("internal error", exc_info=error)
+    except Exception as error:  # noqa: BLE001  # the boundary of the command line: an unknown error is ours to report
         return _internal(error, verbose="-v" in arguments or "--verbose" in arguments)
     return int(result) if isinstance(result, int) else Exit.DONE
 
