@@ -218,3 +218,20 @@ def test_connect_to_a_profile_that_asks_for_its_token_is_refused(home: Home) -> 
         )  # fmt: skip
     assert "token" in done.stdout + done.stderr
     assert '"result"' not in done.stdout
+
+
+def test_a_gateway_trims_the_audit_trail_when_it_starts(home: Home) -> None:
+    project(home, {})
+    journals = home.state / "journal"
+    journals.mkdir(parents=True, exist_ok=True)
+    old = journals / "20200101T000000Z-4194305.jsonl"
+    old.write_text("{}\n")
+    os.utime(old, (0, 0))
+    home.extra["HOMEPORT_AUDIT_DAYS"] = "sometimes"
+    assert "HOMEPORT_AUDIT_DAYS" in home.run("up", "--port", "0", check=2).stderr
+    home.extra["HOMEPORT_AUDIT_DAYS"] = "forever"
+    with home.up():
+        assert old.exists()
+    del home.extra["HOMEPORT_AUDIT_DAYS"]
+    with home.up():
+        assert not old.exists()
