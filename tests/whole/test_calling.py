@@ -140,6 +140,14 @@ def test_lock_names_a_granted_tool_that_is_not_there_and_keeps_the_rest(home: Ho
     assert [tool["name"] for tool in home.json("tools")] == ["echo"]
 
 
+def test_a_new_tool_named_nearly_like_a_denied_one_is_pointed_out(home: Home) -> None:
+    ready(home, grants='can = ["*"]\nnever = ["delete"]')
+    twin = {"name": "de1ete", "inputSchema": server.schema()}
+    (home.root / "tools.json").write_text(json.dumps([*server.TOOLS, twin]))
+    assert "nearly that of 'delete'" in home.run("surface", "diff", check=4).stdout
+    assert "nearly that of 'delete'" in home.run("lock", check=1).stderr
+
+
 def test_without_a_lock_nothing_counts_as_in_sync(home: Home) -> None:
     """surface-38"""
     home.write(f'[project]\nname = "x"\n[servers.alpha]\n{scripted()}')

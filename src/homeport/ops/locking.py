@@ -18,6 +18,7 @@ from homeport.project.model import Project
 from homeport.surface.decide import compile_view
 from homeport.surface.drift import Difference, compare, in_words
 from homeport.surface.model import Surface
+from homeport.surface.policy import Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,11 @@ def lock(context: Context, servers: Sequence[str] = (), *, upgrade: bool = False
     read = read_surfaces(context, starting)
     before = {name: _old_surface(root, name) for name in names}
     surfaces = {name: found.surface for name, found in read.items() if isinstance(found, Read)}
-    changes = {name: compare(was, surfaces[name]) for name, was in before.items() if was and name in surfaces}
+    changes = {
+        name: compare(was, surfaces[name], denied=denied_tools(project.profiles, name))
+        for name, was in before.items()
+        if was and name in surfaces
+    }
     _accept(context, root, changes)
     _write(root, project, old, pins, surfaces)
     failures |= {name: unread.error for name, unread in read.items() if isinstance(unread, Unread)}
@@ -75,6 +80,11 @@ def lock(context: Context, servers: Sequence[str] = (), *, upgrade: bool = False
         )
         for name in names
     ]
+
+
+def denied_tools(profiles: Mapping[str, Profile], server: str) -> set[str]:
+    """Tools of a server that some profile says `never` of: a new one that is named nearly so is pointed out."""
+    return {tool for profile in profiles.values() if (grant := profile.grants.get(server)) for tool in grant.never}
 
 
 def unfit_grants(context: Context) -> list[Problem]:

@@ -12,6 +12,7 @@ from homeport.ops import pinned
 from homeport.ops import roster as rosters
 from homeport.ops.checking import entry_of
 from homeport.ops.context import Context
+from homeport.ops.locking import denied_tools
 from homeport.ops.reading import Read, Unread, read_surfaces
 from homeport.surface.cost import Cost, of_surface, of_view
 from homeport.surface.drift import Difference, compare
@@ -67,7 +68,8 @@ def diff(context: Context, server: str = "") -> list[Compared]:
     for name, entry in chosen.items():
         found = Unread(barred[name]) if name in barred else read[name]
         if isinstance(found, Read) and entry.surface:
-            rows.append(Compared(name, compare(entry.surface, found.surface)))
+            denied = denied_tools(roster.profiles, name)
+            rows.append(Compared(name, compare(entry.surface, found.surface, denied=denied)))
         elif isinstance(found, Unread):
             rows.append(Compared(name, (), found))
     return rows
