@@ -11,8 +11,11 @@ import os
 import queue
 import sqlite3
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,6 +47,9 @@ FILTERS: Final = frozenset(COLUMNS) - {"ts_ms"} | {"since_ms", "until_ms"}
 MAX_QUEUED: Final = 50_000
 """Rows waiting for the writer. Beyond, rows are left to the next `catch_up`: they are in the journal."""
 BATCH: Final = 500
+GATHER: Final = 0.1
+"""Seconds that rows are gathered before they are written. A thread that woke for each would take the interpreter from
+the calls, and a transaction a row costs more than the call."""
 BUSY_MS: Final = 5_000
 CHUNK: Final = 4 * 1024 * 1024
 
@@ -68,15 +74,19 @@ class SqliteStore:
         self._failed = False
         self._connection = _open(path)
         self._lock = threading.Lock()
-        self._queue: queue.SimpleQueue[AuditRow | Work | None] = queue.SimpleQueue()
+        self._rows: deque[AuditRow] = deque()
+        self._queue: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write, name="homeport store", daemon=True)
         self._thread.start()
 
     def index(self, rows: Sequence[AuditRow]) -> None:
         """Queue rows that are in the journal. Never blocks or raises."""
-        if self._queue.qsize() < MAX_QUEUED:
-            for row in rows:
-                self._queue.put(row)
+        if len(self._rows) >= MAX_QUEUED:
+            return
+        self._rows.extend(rows)
+        # Looked at afterwards: the writer may have taken the others meanwhile.
+        if len(self._rows) <= len(rows):
+            self._queue.put(_gather)
 
     def catch_up(self, directory: Path) -> Future[int]:
         """Index what is in the journal's files and not here yet, beside everything else: the number of rows read."""
@@ -108,6 +118,9 @@ class SqliteStore:
         Filters by `FILTERS`; `name` and `client` match a part. Raises `InvalidInput` (`store.filter`).
         """
         where, values = _conditions(filters, after)
+        if self._rows and self._thread.is_alive():
+            with contextlib.suppress(Unavailable):
+                self.flush(1.0)
         statement = f"SELECT row FROM calls{where} ORDER BY id DESC LIMIT ?"  # noqa: S608
         for (text,) in self._read(statement, (*values, max(0, limit))):
             row = lines.row(text.encode())
@@ -179,30 +192,31 @@ class SqliteStore:
             self._trouble(str(error))
             return
         with contextlib.closing(connection):
-            while (first := self._queue.get()) is not None:
-                if self._handle(connection, first):
-                    return
+            while (work := self._next()) is not None:
+                self._write_rows(connection)
+                self._guarded_work(connection, work)
+            self._write_rows(connection)
 
-    def _handle(self, connection: sqlite3.Connection, first: AuditRow | Work) -> bool:
-        """What is queued, rows in batches; True when the end of the queue was met."""
-        item: AuditRow | Work | None = first
-        batch: list[AuditRow] = []
-        while item is not None:
-            if isinstance(item, AuditRow):
-                batch.append(item)
-            else:
-                self._guarded(connection, batch)
-                batch = []
-                self._guarded_work(connection, item)
-            if len(batch) >= BATCH or self._queue.empty():
+    def _next(self) -> Work | None:
+        """What to do now: other work at once, rows alone when they had time to become many."""
+        work = self._queue.get()
+        end = time.monotonic() + GATHER
+        while work is _gather and (left := end - time.monotonic()) > 0:
+            try:
+                work = self._queue.get(timeout=left)
+            except queue.Empty:
                 break
-            item = self._queue.get()
-        self._guarded(connection, batch)
-        return item is None
+        return work
 
-    def _guarded(self, connection: sqlite3.Connection, batch: Sequence[AuditRow]) -> None:
-        if batch:
-            self._guarded_work(connection, lambda inner: self._insert(inner, batch))
+    def _write_rows(self, connection: sqlite3.Connection) -> None:
+        """What is queued, in batches; of the rows of one operation the last alone."""
+        while self._rows:
+            batch = [self._rows.popleft() for _ in range(min(BATCH, len(self._rows)))]
+            last: dict[str, AuditRow] = {}
+            for row in batch:
+                if row.stage != "begun" or row.id not in last:
+                    last[row.id] = row
+            self._guarded_work(connection, partial(self._insert, rows=tuple(last.values())))
 
     def _insert(self, connection: sqlite3.Connection, rows: Sequence[AuditRow]) -> None:
         with _transaction(connection):
@@ -221,6 +235,10 @@ class SqliteStore:
             self._tell(text)
 
 
+def _gather(_: sqlite3.Connection) -> None:
+    """The work of rows alone: they are written before any work."""
+
+
 def _statement(statement: str, values: tuple[Any, ...]) -> Work:
     def work(connection: sqlite3.Connection) -> None:
         connection.execute(statement, values)
@@ -231,8 +249,11 @@ def _statement(statement: str, values: tuple[Any, ...]) -> Work:
 def _open(path: Path) -> sqlite3.Connection:
     private_directory(path.parent)
     try:
-        # SQLite gives its -wal and -shm files the mode of the main file.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        # SQLite gives its -wal and -shm files the mode of the main file. One that exists must not be opened here:
+        # closing it would drop the locks of this process's other connections, and another process would then take
+        # itself for the last one and delete the log with what they wrote.
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
         raise _unusable(path, error.strerror or type(error).__name__) from None
     connection: sqlite3.Connection | None = None
