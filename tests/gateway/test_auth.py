@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
+from tests.support.powers import NEEDS_BITS, bits_count
 
 from homeport.gateway.auth import (
     LINK_SECONDS,
@@ -75,7 +75,7 @@ def test_a_short_token_that_somebody_wrote_opens_nothing(tmp_path: Path) -> None
     assert len(tokens.token("default").reveal()) > 32
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+@pytest.mark.skipif(not bits_count(), reason=NEEDS_BITS)
 def test_a_directory_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(Exception, match="cannot be written"):

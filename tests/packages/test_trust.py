@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import threading
 from pathlib import Path
 
 import pytest
+from tests.support.powers import NEEDS_BITS, bits_count
 
 from homeport.ground.errors import HomeportError, InvalidInput, Refused
 from homeport.packages import trust
@@ -103,7 +103,7 @@ def test_many_writers_at_once_lose_nothing(file: Path, root: Path) -> None:
     assert len(trust.read(file, root).launches) == 12
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(not bits_count(), reason=NEEDS_BITS)
 def test_a_directory_that_cannot_be_written_is_told(file: Path, root: Path) -> None:
     file.parent.mkdir(mode=0o500)
 
