@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from operator import attrgetter
 from typing import Any, Final, cast
 
 import msgspec
@@ -19,6 +20,7 @@ from homeport.calls.ports import AuditRow
 FORMAT: Final = 1
 
 _FIELDS: Final = tuple(field.name for field in fields(AuditRow))
+_every: Final = attrgetter(*_FIELDS)
 _REQUIRED: Final = frozenset(
     {"id", "ts_ms", "stage", "profile", "client", "edge", "session", "kind", "server", "name", "decision"}
 )
@@ -40,12 +42,11 @@ def header(*, pid: int, started_ms: int, version: str) -> Mapping[str, Any]:
 
 def members(row: AuditRow) -> dict[str, Any]:
     """A row as JSON members; those that say nothing are left out."""
-    told: dict[str, Any] = {}
-    for name in _FIELDS:
-        value = getattr(row, name)
-        if name in _REQUIRED or (value is not None and value is not False and value != ""):
-            told[name] = value
-    return told
+    return {
+        name: value
+        for name, value in zip(_FIELDS, _every(row), strict=True)
+        if (value is not None and value is not False and value != "") or name in _REQUIRED
+    }
 
 
 def encode(what: Mapping[str, Any], previous: str) -> bytes:

@@ -35,11 +35,14 @@ def asked_back(method: str) -> AskBack | None:
 
 def capabilities(declared: bytes, may_ask: Iterable[AskBack]) -> bytes:
     """The capabilities to tell a server, canonical: those of the caller that the grant lets it use."""
+    allows = sorted(may_ask)
+    if not allows:
+        return b"{}"
     try:
         members = _members.decode(declared)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return b"{}"
-    allowed = {name: members[name] for name in sorted(may_ask) if name in members}
+    allowed = {name: members[name] for name in allows if name in members}
     return msgspec.json.encode(allowed)
 
 

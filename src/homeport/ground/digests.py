@@ -20,4 +20,4 @@ def of_json(value: Json) -> str:
 
 def keyed(key: bytes, data: bytes) -> str:
     """`hmac:…`, for values whose digest must not be guessable from outside (arguments in the audit trail)."""
-    return f"hmac:{hmac.new(key, data, hashlib.sha256).hexdigest()[:32]}"
+    return f"hmac:{hmac.digest(key, data, 'sha256').hex()[:32]}"

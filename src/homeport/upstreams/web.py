@@ -122,24 +122,33 @@ def _within_origin(to: Target, url: str, location: str, status: int) -> str:
     )
 
 
+def _shown_origin(to: Target) -> str:
+    scheme, host, port = origin(to.url)
+    return f"{scheme}://{host}:{port}"
+
+
+def _reach(to: Target) -> str:
+    host = origin(to.url)[1]
+    return f"see that the server at {host} runs and that `url` of this server in homeport.toml is right"
+
+
 @contextlib.contextmanager
 def _translated(to: Target) -> Generator[None]:
     """Errors of the client as ours."""
-    scheme, host, port = origin(to.url)
     try:
         yield
     except aiohttp.ClientConnectorError as error:
         reason = error.os_error.strerror or str(error.os_error) if error.os_error else str(error)
         raise Unavailable(
-            f"{to.name} cannot be reached at {scheme}://{host}:{port}: {reason}",
+            f"{to.name} cannot be reached at {_shown_origin(to)}: {reason}",
             code="upstream.closed",
-            remedy=f"see that the server at {host} runs and that `url` of this server in homeport.toml is right",
+            remedy=_reach(to),
         ) from None
     except aiohttp.ConnectionTimeoutError:
         raise Unavailable(
-            f"{to.name} cannot be reached at {scheme}://{host}:{port}: no answer to the dial",
+            f"{to.name} cannot be reached at {_shown_origin(to)}: no answer to the dial",
             code="upstream.closed",
-            remedy=f"see that the server at {host} runs and that `url` of this server in homeport.toml is right",
+            remedy=_reach(to),
         ) from None
     except (aiohttp.ServerConnectionError, aiohttp.ClientOSError, aiohttp.ClientPayloadError) as error:
         raise Unavailable(
