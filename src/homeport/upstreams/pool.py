@@ -121,6 +121,8 @@ class _Slot:
     ready_at: float = 0.0
     leases: int = 0
     idle: asyncio.TimerHandle | None = None
+    used_at: float = 0.0
+    """When the last caller was done, on the loop's clock. The timer looks at it, so that a call need not set one."""
     retired: bool = False
 
 
@@ -159,9 +161,6 @@ class Pool:
         """
         slot = self._slot(Key(server, digest_of(launch), principal, capabilities), launch)
         slot.leases += 1
-        if slot.idle is not None:
-            slot.idle.cancel()
-            slot.idle = None
         try:
             yield await self._session(slot)
         finally:
@@ -327,14 +326,22 @@ class Pool:
         self._change(slot, Status.FAILED)
 
     def _unused(self, slot: _Slot) -> None:
+        loop = asyncio.get_running_loop()
+        slot.used_at = loop.time()
         if slot.retired or self._closed:
             self._keep(self._stop(slot))
         elif slot.idle is None:
-            slot.idle = asyncio.get_running_loop().call_later(self._limits.idle_stop, self._idle, slot)
+            slot.idle = loop.call_later(self._limits.idle_stop, self._idle, slot)
 
     def _idle(self, slot: _Slot) -> None:
         slot.idle = None
-        if slot.leases == 0:
+        if slot.leases:
+            return
+        loop = asyncio.get_running_loop()
+        left = slot.used_at + self._limits.idle_stop - loop.time()
+        if left > 0.001:
+            slot.idle = loop.call_later(left, self._idle, slot)
+        else:
             if self._slots.get(slot.key) is slot:
                 del self._slots[slot.key]
             self._keep(self._stop(slot))
