@@ -50,6 +50,9 @@ format: .venv/dev  ## Write the format
 bench: .venv/dev  ## Ratios measured in one run; JSON in bench/results/
 	$(BIN)/python -m bench
 
+conformance: .venv/dev  ## The official suite through a running gateway, both revisions
+	@$(BIN)/python -m tests.conformance
+
 docs: .venv/dev  ## Write the reference pages out of the code
 	$(BIN)/python scripts/reference.py
 

@@ -45,7 +45,13 @@ class Sessions(Protocol):
     """What is needed of `upstreams.pool.Pool`."""
 
     def lease(
-        self, server: str, launch: Launch, *, principal: str = "", capabilities: bytes = b"{}"
+        self,
+        server: str,
+        launch: Launch,
+        *,
+        principal: str = "",
+        capabilities: bytes = b"{}",
+        era: Era = Era.MODERN,
     ) -> AbstractAsyncContextManager[Session]:
         """An open session to use inside the block."""
         ...
@@ -227,7 +233,9 @@ class Pipeline:
         entry, client = decided.found.entry, operation.caller.client
         principal = thread(operation.profile, client, 0) if entry.isolation == "caller" else ""
         told = capabilities(client.capabilities, decided.found.may_ask)
-        return partial(self._sessions.lease, entry.name, decided.launch, principal=principal, capabilities=told)
+        return partial(
+            self._sessions.lease, entry.name, decided.launch, principal=principal, capabilities=told, era=client.era
+        )
 
     def _terms(self, operation: Operation, decided: Decided, session: Session) -> Exchange:
         may_ask, tool = decided.found.may_ask, decided.tool

@@ -38,7 +38,13 @@ class Leases(Protocol):
     """What is needed of `upstreams.pool.Pool`."""
 
     def lease(
-        self, server: str, launch: Launch, *, principal: str = "", capabilities: bytes = b"{}"
+        self,
+        server: str,
+        launch: Launch,
+        *,
+        principal: str = "",
+        capabilities: bytes = b"{}",
+        era: Era = Era.MODERN,
     ) -> AbstractAsyncContextManager[Session]:
         """An open session to use inside the block."""
         ...
@@ -89,7 +95,10 @@ class LiveLists:
             return
         told = capabilities(caller.client.capabilities, grant.may_ask)
         principal = thread(catalogue.target.profile, caller.client, 0) if entry.isolation == "caller" else ""
-        async with self._pool.lease(entry.name, entry.launch, principal=principal, capabilities=told) as session:
+        lease = self._pool.lease(
+            entry.name, entry.launch, principal=principal, capabilities=told, era=caller.client.era
+        )
+        async with lease as session:
             cursor: str | None = None
             for _ in range(self._limits.list_pages):
                 page = await _page(session, cursor)

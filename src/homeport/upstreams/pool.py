@@ -13,7 +13,7 @@ import logging
 import random
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -33,6 +33,8 @@ FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 60.0
 LIVED: Final = 10.0
 """A session that lasted this long did not fail to start: when it dies, counting begins anew."""
+NOT_LEGACY: Final = frozenset({"upstream.refused", "upstream.version", "upstream.http_status", "upstream.not_mcp"})
+"""What a server answers `initialize` with that may know `server/discover`."""
 
 _log = logging.getLogger("homeport.upstreams")
 _random = random.SystemRandom()
@@ -49,6 +51,8 @@ class Key:
     """Whose credentials; or the caller, for `isolation = "caller"`."""
     capabilities: bytes = b"{}"
     """Raw JSON of the client capabilities told to the server."""
+    era: Era = Era.MODERN
+    """To speak where the server speaks both: the caller's own, so that nothing between them needs translation."""
 
 
 class Status(StrEnum):
@@ -146,6 +150,7 @@ class Pool:
         self._jitter = jitter
         self._slots: dict[Key, _Slot] = {}
         self._eras: dict[str, Era] = {}
+        """Launches whose server speaks one era only, as was found when the other was asked for."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._listeners: list[Listener] = []
         self._web: Web | None = None
@@ -153,13 +158,15 @@ class Pool:
 
     @contextlib.asynccontextmanager
     async def lease(
-        self, server: str, launch: Launch, *, principal: str = "", capabilities: bytes = b"{}"
+        self, server: str, launch: Launch, *, principal: str = "", capabilities: bytes = b"{}", era: Era = Era.MODERN
     ) -> AsyncGenerator[Session]:
         """A session to use inside the block, opened if need be; it is not stopped as idle meanwhile.
 
+        It is of this era where the server speaks both.
+
         Raises what `open_session` raises, also again and at once while a failed server is left alone.
         """
-        slot = self._slot(Key(server, digest_of(launch), principal, capabilities), launch)
+        slot = self._slot(Key(server, digest_of(launch), principal, capabilities, era), launch)
         slot.leases += 1
         try:
             yield await self._session(slot)
@@ -230,6 +237,10 @@ class Pool:
 
     def _slot(self, key: Key, launch: Launch) -> _Slot:
         slot = self._slots.get(key)
+        if slot is None and key.digest in self._eras:
+            # The server speaks one era only: whoever asks for the other shares the session that there is.
+            other = Era.LEGACY if key.era is Era.MODERN else Era.MODERN
+            slot = self._slots.get(replace(key, era=other))
         if slot is None:
             slot = self._slots[key] = _Slot(key, launch)
         return slot
@@ -273,7 +284,8 @@ class Pool:
             return failure
         finally:
             slot.opening = None
-        self._eras[slot.key.digest] = slot.negotiated.era
+        if slot.negotiated.era is not slot.key.era:
+            self._eras[slot.key.digest] = slot.negotiated.era
         slot.error = None
         slot.ready_at = asyncio.get_running_loop().time()
         self._change(slot, Status.READY)
@@ -284,6 +296,17 @@ class Pool:
             from homeport.upstreams.web import Web
 
             self._web = Web(self._limits)
+        only = self._eras.get(slot.key.digest)
+        if slot.key.era is Era.MODERN or only is Era.MODERN:
+            return await self._opened(slot, only)
+        try:
+            return await self._opened(slot, Era.LEGACY)
+        except HomeportError as error:
+            if only is not None or error.code not in NOT_LEGACY:
+                raise
+        return await self._opened(slot, Era.MODERN)
+
+    async def _opened(self, slot: _Slot, known: Era | None) -> Session:
         return await open_session(
             slot.launch,
             resolve=self._resolve,
@@ -292,7 +315,7 @@ class Pool:
             client_info=self._client_info,
             capabilities=slot.key.capabilities,
             name=slot.key.server,
-            known=self._eras.get(slot.key.digest),
+            known=known,
             hears=Hears(
                 heard=partial(self._heard, slot.key),
                 ended=partial(self._ended, slot),
