@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.real, pytest.mark.anyio, pytest.mark.timeout(400)]
 
 FAILING = {
     "2025-11-25": {"resources-subscribe", "resources-unsubscribe"},
-    "2026-07-28": {"server-stateless"},
+    "2026-07-28": set[str](),
 }
 
 
