@@ -86,9 +86,9 @@ def import_servers(
         raise InvalidInput(
             f"holds no server {missing[0]!r}", code="import.unknown", place=Place(str(file)), remedy=f"it has: {known}"
         )
-    return _write(
-        context, root, {name: server.table for name, server in chosen.items()}, _secrets(found, chosen), found
-    )
+    tables = {name: server.table for name, server in chosen.items()}
+    # Notes of entries that were not imported carry their original names: only a choice of servers leaves them out.
+    return _write(context, root, tables, _secrets(found, chosen), found, everything=not names)
 
 
 def _secrets(found: Import, chosen: Mapping[str, Any]) -> dict[str, Secret]:
@@ -102,6 +102,8 @@ def _write(
     tables: Mapping[str, Mapping[str, Any]],
     secrets: Mapping[str, Secret],
     found: Import | None = None,
+    *,
+    everything: bool = False,
 ) -> Changed:
     """Secrets first: a file that refers to a value that is not there would be a fault, the reverse only unused."""
     file = root / PROJECT_FILE
@@ -115,7 +117,7 @@ def _write(
     replace_atomically(file, text.encode(), mode=file.stat().st_mode & 0o777)
     notes: list[str] = []
     if found is not None:
-        notes += [f"{note.server}: {note.text}" for note in found.notes if note.server in tables]
+        notes += [f"{note.server}: {note.text}" for note in found.notes if everything or note.server in tables]
         notes += [_pin_note(proposal.server, proposal.obstacle) for proposal in found.pins if proposal.server in tables]
     return Changed(file, tuple(tables), tuple(secrets), store.where if secrets else "", tuple(notes))
 
