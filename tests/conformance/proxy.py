@@ -22,7 +22,7 @@ async def adding(token: str, port: int) -> AsyncGenerator[int]:
         task.add_done_callback(busy.discard)
         with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await _both(reader, writer, line, port)
-        writer.close()
+        await _closed(writer)
 
     server = await asyncio.start_server(connected, "127.0.0.1", 0)
     try:
@@ -48,7 +48,7 @@ async def _both(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, line
         for way in ways:
             way.cancel()
         await asyncio.gather(*ways, return_exceptions=True)
-        up_writer.close()
+        await _closed(up_writer)
 
 
 async def _requests(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, line: bytes) -> None:
@@ -75,3 +75,9 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     while data := await reader.read(65536):
         writer.write(data)
         await writer.drain()
+
+
+async def _closed(writer: asyncio.StreamWriter) -> None:
+    writer.transport.abort()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
