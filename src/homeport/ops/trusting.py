@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import cast
 
+from homeport.ground import exact
+from homeport.ground.exact import Json
 from homeport.ops import launches, pinned
 from homeport.ops.context import Context, Question
 from homeport.packages import trust
@@ -13,7 +16,7 @@ from homeport.packages.consent import TrustRecord
 from homeport.packages.pins import Lock, Pin
 from homeport.project import agreement, parse
 from homeport.project.model import Project
-from homeport.surface.policy import Grant, Profile
+from homeport.surface.policy import Grant, Patterns, Profile, Rates, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +75,42 @@ def agree(
 
 
 def _told_profile(profile: Profile) -> list[str]:
-    head = f"profile {profile.name}: approval {profile.approval}"
-    return [head, *("  " + _told_grant(grant) for grant in profile.grants.values())]
+    """A profile and its grants, whole: a line for every value that is not the default, a line a rule."""
+    lines = [f"profile {profile.name}: approval {profile.approval}"]
+    lines += [f"  {line}" for line in _differing(profile, Profile(profile.name), skipped=("approval", "grants"))]
+    for grant in profile.grants.values():
+        can = "every tool" if "*" in grant.can else ", ".join(grant.can) or "no tool"
+        lines.append(f"  {grant.server}: {can}")
+        lines += [f"    {line}" for line in _differing(grant, Grant(grant.server), skipped=("can", "rules"))]
+        for rule in grant.rules:
+            lines.append(f"    rule for {'every tool' if rule.tool == '*' else rule.tool}")
+            lines += [f"      {line}" for line in _differing(rule, Rule(rule.tool))]
+    return lines
 
 
-def _told_grant(grant: Grant) -> str:
-    can = "every tool" if "*" in grant.can else ", ".join(grant.can) or "no tool"
-    parts = [f"{grant.server}: {can}"]
-    for title, names in (("never", grant.never), ("prompts", grant.prompts), ("resources", grant.resources)):
-        if names:
-            parts.append(f"{title} {', '.join(names)}")
-    if grant.rules:
-        parts.append(f"{len(grant.rules)} rule{'s' if len(grant.rules) > 1 else ''}")
-    return "; ".join(parts)
+def _differing(
+    value: Profile | Grant | Rule, default: Profile | Grant | Rule, skipped: Sequence[str] = ()
+) -> list[str]:
+    """Every field that is not as it would be if nobody had written it, as `name: value`."""
+    named = (field.name for field in fields(value) if field.name not in {*skipped, "place"})
+    return [
+        f"{name}: {_text(getattr(value, name))}" for name in named if getattr(value, name) != getattr(default, name)
+    ]
+
+
+def _text(value: object) -> str:
+    """A policy value in one line."""
+    match value:
+        case Patterns():
+            return f"{value.selector} = {' | '.join(value.patterns)}"
+        case Rates():
+            return f"{value.calls_per_minute or 'any'} calls a minute, {value.concurrent or 'any'} at once"
+        case Mapping():
+            members = cast("Mapping[str, Json]", value)
+            return ", ".join(f"{name} = {exact.dumps(member)}" for name, member in members.items())
+        case tuple():
+            return ", ".join(map(_text, cast("tuple[object, ...]", value))) or "none"
+        case bool():
+            return "yes" if value else "no"
+        case _:
+            return str(value)
