@@ -63,6 +63,8 @@ def test_a_reference_without_a_value_is_named() -> None:
         json.dumps({"text": json.dumps({"token": PLAIN}, ensure_ascii=False)}),
         json.dumps({"token": PLAIN}).replace("/", "\\/"),
         base64.b64encode(PLAIN.encode()).decode(),
+        base64.b64encode(PLAIN.encode() + b"=").decode(),
+        base64.b64encode(PLAIN.encode() + b"==").decode(),
         base64.b64encode(b"user:" + PLAIN.encode()).decode(),
         base64.urlsafe_b64encode(b"xx" + PLAIN.encode() + b"yy").decode(),
     ],
@@ -87,3 +89,9 @@ def test_short_values_are_left_alone() -> None:
 def test_no_text_around_a_secret_keeps_it(value: str, before: str, after: str) -> None:
     scrubbed = Scrubber([Secret(value)])(before + value + after)
     assert scrubbed.replace(HIDDEN, "").strip("xyz ") == ""
+
+
+@pytest.mark.parametrize("more", ["", "=", "=="])
+def test_no_tail_of_a_base64_form_is_left(more: str) -> None:
+    value = PLAIN + more
+    assert Scrubber([Secret(value)])(base64.b64encode(value.encode()).decode()) == HIDDEN

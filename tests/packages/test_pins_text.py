@@ -28,7 +28,7 @@ LOCK = Lock(
 )
 
 TEXT = f"""\
-# Written by Homeport. Commit it; change it with `homeport lock` and `homeport upgrade`.
+# Written by Homeport. Commit it; change it with `homeport lock` (`--upgrade`).
 format = 1
 
 [servers.also-time]

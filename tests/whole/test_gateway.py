@@ -72,6 +72,7 @@ async def test_a_server_that_fails_later_is_told_with_its_stderr(home: Home) -> 
         rows = {row["name"]: row for row in home.json("ps")["servers"]}
         assert rows["alpha"]["state"] == "failed"
         assert any("licence file is gone" in line for line in rows["alpha"]["stderr"])
+        assert "licence file is gone" in home.run("restart", "alpha", check=3).stderr
         flag.unlink()
         assert home.json("restart", "alpha")["state"] == "ready"
 
@@ -140,7 +141,7 @@ async def test_a_broken_file_leaves_the_old_one_in_force_and_is_told(home: Home)
         (home.project / "homeport.toml").write_text(text + "\n[servers.alpha]\nbroken")
         async with over_http(up, "2026-07-28") as client:
             async with asyncio.timeout(10):
-                while not home.json("ps")["notices"]:
+                while "stays in force" not in home.run("ps").stderr:
                     await asyncio.sleep(0.05)
             assert (await client.call_tool("alpha__echo", {"text": "x"})).content[0].text == "x"
         (home.project / "homeport.toml").write_text(text)

@@ -59,3 +59,31 @@ def test_a_strangers_grants_count_for_nothing_even_where_the_launch_is_trusted(h
     file = other.project / "homeport.toml"
     file.write_text(file.read_text().replace("[profiles", "[profiles.wider.grants.alpha]\ncan = ['*']\n\n[profiles", 1))
     assert "homeport trust" in other.run("call", "alpha", "echo", "--text", "x", check=1).stderr
+
+
+def test_a_grant_in_an_untrusted_project_says_that_it_does_not_count_yet(home: Home) -> None:
+    other = cloned(home)
+    told = other.run("grant", "alpha", "add", "--yes").stderr
+    assert "until you agree" in told
+    assert "homeport trust" in told
+
+
+def test_what_is_agreed_to_is_shown_whole(home: Home) -> None:
+    home.write(
+        f'[project]\nname = "theirs"\n[servers.alpha]\n{scripted()}\n'
+        '[profiles.default]\napproval = "confirm"\nrestrict = { text = ["acme*"] }\n'
+        '[profiles.default.grants.alpha]\ncan = ["echo"]\nmay_ask = ["sampling"]\n'
+        '[[profiles.default.grants.alpha.rule]]\ntool = "echo"\npin = { text = "fixed" }\n'
+    )
+    told = home.run("lock", check=1).stderr
+    for part in ("approval confirm", "restrict: text = acme*", "may_ask: sampling", 'pin: text = "fixed"'):
+        assert part in told
+
+
+def test_a_changed_address_variable_ends_the_agreement(home: Home) -> None:
+    server = scripted() + 'env = { API_URL = "https://one.example", KEY = "{env:HOME}" }\n'
+    home.write(f'[project]\nname = "x"\n[servers.alpha]\n{server}\n[profiles.default.grants.alpha]\ncan = ["*"]\n')
+    home.run("lock", "--yes")
+    file = home.project / "homeport.toml"
+    file.write_text(file.read_text().replace("one.example", "two.example"))
+    assert "homeport trust" in home.run("call", "alpha", "where", check=1).stderr

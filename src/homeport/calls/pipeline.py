@@ -190,6 +190,7 @@ class Pipeline:
                 era, reply = await self._exchange(operation, decided, trail)
         except TimeoutError:
             text = f"{decided.found.entry.name} did not finish within {total:g} s"
+            text += "; whether the call took effect is unknown" if trail.begun else ""
             return Refusal(RefusalKind.UPSTREAM, text, Reason("upstream.timeout", text))
         except HomeportError as error:
             return refusals.from_error(_kind_of(error), self._scrubbed(error))

@@ -86,9 +86,9 @@ def call_command(
 
     Completion in a shell: eval "$(_HOMEPORT_COMPLETE=bash_source homeport)"; also zsh_source and fish_source.
     """
-    if server in {"", "-h", "--help"} or not tool:
+    if server in {"", "-h", "--help"} or tool in {"", "-h", "--help"}:
         click.echo(context.get_help())
-        return Exit.DONE if server in {"-h", "--help"} else Exit.WRONG_INPUT
+        return Exit.DONE if {server, tool} & {"-h", "--help"} else Exit.WRONG_INPUT
     project = project or _value_of(tokens, "project")
     session = open_session(json=json, quiet=quiet, verbose=verbose, project=project)
     chosen = profile or _value_of(tokens, "profile") or "default"

@@ -55,5 +55,9 @@ def _tell(session: Session, granted: Granted, after: str) -> None:
     output.note(
         f"{granted.profile} may call {now}{but} of {granted.server}" + ("" if granted.changed else " (as before)")
     )
-    if after:
+    from homeport.ops.trusting import profiles_count
+
+    if not profiles_count(session.context):
+        output.note("none of this project's grants count until you agree to all of them; next: homeport trust")
+    elif after:
         output.note(after)

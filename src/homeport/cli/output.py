@@ -69,9 +69,9 @@ class Output:
         problems = error.problems()
         for problem in problems:
             self.stderr.write(f"error: {plain(str(problem))}\n")
-        remedies = dict.fromkeys(problem.remedy for problem in problems if problem.remedy)
-        for remedy in remedies:
-            self.stderr.write(f"\nhint: {plain(remedy)}\n")
+            if problem.remedy:
+                gap, indent = ("", "  ") if len(problems) > 1 else ("\n", "")
+                self.stderr.write(f"{gap}{indent}hint: {plain(problem.remedy)}\n")
 
 
 def error_object(error: HomeportError) -> dict[str, Any]:

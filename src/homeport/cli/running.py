@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from homeport.cli.session import Session, verb
+from homeport.ground.errors import Unavailable
 
 
 @click.command("ps")
@@ -19,6 +20,8 @@ def ps_command(session: Session) -> None:
     if output.json:
         output.data(told)
         return
+    for notice in told["notices"]:
+        output.note(f"note: {notice['text']}; what was read before stays in force")
     output.line(f"gateway {told['version']}, pid {told['pid']}, {told['endpoint'] or 'no HTTP endpoint'}")
     rows = [
         (
@@ -72,8 +75,11 @@ def restart_command(session: Session, server: str) -> None:
     told = running.ask(found, "restart", {"server": server}, timeout=session.context.limits.connect_timeout + 10)
     if session.output.json:
         session.output.data(told)
-    else:
-        session.output.note(f"{server} is {told['state']}")
+    elif told["state"] == "ready":
+        session.output.note(f"{server} is ready")
+    if told["state"] != "ready":
+        reason = told["sentence"] or f"it is {told['state']}"
+        raise Unavailable(f"{server} did not come up: {reason}", code="server.down", remedy=told["remedy"])
 
 
 @click.command("down")

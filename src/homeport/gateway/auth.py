@@ -8,7 +8,6 @@ and goes on as a cookie.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
 import secrets
 from collections.abc import Callable, Iterable, Mapping
@@ -180,11 +179,6 @@ def origin_allowed(origin: bytes | None, allowed: Iterable[str] = LOOPBACK) -> b
         return True
     scheme, separator, rest = origin.decode("latin-1").partition("://")
     return bool(separator) and scheme in {"http", "https"} and "/" not in rest and _name(rest) in allowed
-
-
-def same_secret(one: str, other: str) -> bool:
-    """Comparison in constant time."""
-    return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))
 
 
 def _name(authority: str) -> str:

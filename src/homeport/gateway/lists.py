@@ -18,7 +18,7 @@ from homeport.gateway.routing import Target, aggregate_definition, aggregate_pag
 from homeport.ground.digests import of_bytes
 from homeport.surface.decide import GrantedItem, GrantedResource, GrantedTool, View
 from homeport.surface.headers import header_paths
-from homeport.upstreams.session import LATEST_MODERN, LEGACY_VERSIONS, MODERN_VERSIONS, Era
+from homeport.upstreams.session import LEGACY_VERSIONS, MODERN_VERSIONS, Era
 
 WITHHELD_META: Final = "homeport/withheld"
 SERVER_INFO_META: Final = "io.modelcontextprotocol/serverInfo"
@@ -306,11 +306,6 @@ class Lists:
 def supported(version: str) -> str:
     """The legacy revision to speak with a client that asks for `version`: the same, or the latest."""
     return version if version in LEGACY_VERSIONS else LEGACY_VERSIONS[0]
-
-
-def is_modern(version: str) -> bool:
-    """Whether a revision is stateless."""
-    return version in MODERN_VERSIONS or version == LATEST_MODERN
 
 
 def _granted(roster: Roster, target: Target) -> list[Entry]:

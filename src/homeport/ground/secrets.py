@@ -139,4 +139,6 @@ def _forms(text: str) -> set[str]:
             head = (offset * 8 + 5) // 6
             tail = len(encoded) - (1 if (len(raw) + offset) % 3 else 0)
             forms.add(encoded[head:tail])
+            # At the end of the text the last characters are known too, with padding or without.
+            forms |= {encoded[head:], encoded[head:] + "=" * (-len(encoded) % 4)}
     return {form for form in forms if len(form) >= MIN_SCRUBBED}

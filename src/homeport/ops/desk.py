@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +17,7 @@ from homeport.calls.pipeline import Pipeline
 from homeport.calls.ports import AuditRow, Store
 from homeport.calls.roster import Entry, Roster
 from homeport.ground import exact
-from homeport.ground.errors import InvalidInput
+from homeport.ground.errors import HomeportError, InvalidInput, Unavailable
 from homeport.ops.checking import entry_of
 from homeport.ops.rows import Notice, ProjectRow, ServerRow, ServerState, ToolRow
 from homeport.ops.watching import RosterSource
@@ -91,9 +92,22 @@ class RunningDesk:
         return await asyncio.to_thread(lambda: list(self.store.rows(limit=limit, filters=chosen)))
 
     async def restart(self, name: str) -> None:
-        """Stop the server and open it again. Raises `InvalidInput` for an unknown one."""
-        entry_of(self.roster, name)
-        await self.pool.restart(name)
+        """Stop the server and open it again; one that was not running is opened.
+
+        Raises `InvalidInput` for an unknown one, `Unavailable` for one that may not be used here. Whether it came up
+        is in its row.
+        """
+        entry = entry_of(self.roster, name)
+        await self.gate.refresh(entry)
+        withheld = self.gate.check(entry)
+        if withheld is not None or entry.launch is None:
+            sentence = withheld.sentence if withheld else f"{name} has no launch"
+            remedy = withheld.remedy if withheld else "homeport lock"
+            raise Unavailable(f"{name} is not started: {sentence}", code="server.withheld", remedy=remedy)
+        if not await self.pool.restart(name):
+            with contextlib.suppress(HomeportError):
+                async with self.pool.lease(name, entry.launch):
+                    pass
 
     def events(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """Tell the listener of every event from now on."""

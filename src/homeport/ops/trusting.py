@@ -44,6 +44,13 @@ def trust_project(context: Context) -> Agreed:
     return Agreed(tuple(new), tuple(name for name in locked if name not in new), profiles)
 
 
+def profiles_count(context: Context) -> bool:
+    """Whether this user agreed to the project's profiles as they stand now."""
+    root = context.root()
+    record = trust.read(context.paths.trust, root)
+    return record.trusts_profiles(agreement.profiles_digest(parse.load(root).profiles))
+
+
 def unagreed(project: Project, lock: Lock, record: TrustRecord) -> list[str]:
     """The locked servers whose launch this user has not agreed to, sorted."""
     return sorted(

@@ -17,7 +17,8 @@ from homeport.ground.secrets import Chain
 
 STEERING: Final = re.compile(
     r"(?:LD|DYLD|PYTHON|NODE|NPM|UV|PIP|GIT|BUN|DENO|JAVA|JDK|PERL5|RUBY|BASH|LUA|GEM|BUNDLE|DOTNET|OPENSSL|SSL)_?.*"
-    r"|PATH|ENV|IFS|SHELL|HOME|CLASSPATH|RUSTC_WRAPPER|.*_(?:PROXY|OPTIONS|OPTS|PRELOAD|PATH)",
+    r"|PATH|ENV|IFS|SHELL|HOME|CLASSPATH|RUSTC_WRAPPER|.*_(?:PROXY|OPTIONS|OPTS|PRELOAD|PATH)"
+    r"|(?:.*_)?(?:URL|URI|HOST|HOSTNAME|ENDPOINT|SERVER|ADDRESS|ADDR|DOMAIN|ORIGIN|BASE|REGISTRY|INDEX|DSN)",
     re.IGNORECASE,
 )
 """Variables that can change which code runs or where it connects: for these the value is part of the launch."""

@@ -13,7 +13,7 @@ from homeport.ground.names import is_server
 from homeport.ground.paths import LOCK_FILE
 from homeport.packages.pins import FORMAT, Dependency, Kind, Lock, Pin, Runtime, new_runtime
 
-_HEAD: Final = "# Written by Homeport. Commit it; change it with `homeport lock` and `homeport upgrade`.\n"
+_HEAD: Final = "# Written by Homeport. Commit it; change it with `homeport lock` (`--upgrade`).\n"
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _HASH: Final = re.compile(r"sha256:[0-9a-f]{64}|sha(?:1|256|384|512)-[A-Za-z0-9+/]+={0,2}")
 _SERVER_KEYS: Final = frozenset({"source", "argv", "runtime", "surface"})

@@ -112,5 +112,7 @@ def _require_role(document: Mapping[str, Any], findings: Findings) -> None:
     message = (
         "a file is a project or a package, never both" if both else "this is the file of a package, not of a project"
     )
-    remedy = "move [package] into a directory of its own" if both else "homeport package validate"
+    remedy = (
+        "move [package] into a directory of its own" if both else "homeport init, in another directory, makes a project"
+    )
     raise InvalidInput(message, code="project.role", place=findings.place(("package",)), remedy=remedy)

@@ -66,7 +66,8 @@ def entry(runtime: Runtime, target: Path, command: str = "") -> str:
     name = node_requirement(runtime.requirement).name
     written = _programs(name, _document(target / "node_modules" / name / "package.json"))
     there = {each.name.removesuffix(".cmd") for each in (target / "bin").iterdir()}
-    programs = [program for program in written if program in there]
+    # `bin/node` is the Node it runs on, whatever the package calls its own programs.
+    programs = [program for program in written if program in there and program != "node"]
     alike = command or name.rpartition("/")[2]
     chosen = alike if alike in programs else programs[0] if len(programs) == 1 and not command else ""
     if not chosen:
@@ -169,7 +170,7 @@ def failure(requirement: str, ended: Ended) -> HomeportError:
             return Conflict(
                 f"{requirement}: a file is not the one that was locked\n{ended.last_words}",
                 code="runtime.hash_mismatch",
-                remedy="find out what changed at the source before you run `homeport upgrade`",
+                remedy="find out what changed at the source before you run `homeport lock --upgrade`",
             )
         case "ERESOLVE" | "EUSAGE":
             return Conflict(

@@ -71,7 +71,7 @@ def failure(requirement: str, ended: Ended) -> HomeportError:
         return Conflict(
             f"{requirement}: a file is not the one that was locked\n{ended.last_words}",
             code="runtime.hash_mismatch",
-            remedy="find out what changed at the source before you run `homeport upgrade`",
+            remedy="find out what changed at the source before you run `homeport lock --upgrade`",
         )
     if re.search(r"Failed to fetch|error sending request|Could not connect|dns error|offline", said):
         return Unavailable(
