@@ -4,7 +4,7 @@ BIN := .venv/bin
 PROJECT := examples/quickstart
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-real check format bench conformance soak fuzz docs frontend requirements clean
+.PHONY: help install run test test-real check format bench conformance docs frontend requirements clean
 
 help:  ## This list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
