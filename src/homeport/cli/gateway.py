@@ -248,6 +248,7 @@ def _configuration(running: _Running) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         date_header=False,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=DRAIN_SECONDS,
