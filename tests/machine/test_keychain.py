@@ -184,3 +184,25 @@ def test_many_threads_lose_nothing(tmp_path: Path) -> None:
         thread.join()
 
     assert len(store.names()) == 10
+
+
+def test_many_processes_lose_nothing(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from homeport.ground.secrets import Secret\n"
+        "from homeport.machine.keychain import SecretStore\n"
+        f"store = SecretStore(Path({str(tmp_path)!r}), environment={{}}, platform='linux')\n"
+        "for n in range(10): store.set(f's{sys.argv[1]}-{n}', Secret('x'))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(keychain.__file__).parents[2])}
+    writers = [subprocess.Popen([sys.executable, "-c", script, str(n)], env=environment) for n in range(4)]
+
+    assert [writer.wait(60) for writer in writers] == [0] * 4
+    assert len(in_file(tmp_path).names()) == 40
+
+
+def test_a_kept_value_never_replaces_another_and_an_equal_one_is_used_again(store: SecretStore) -> None:
+    assert store.keep("a.KEY", Secret("one")) == "a.KEY"
+    assert store.keep("a.KEY", Secret("two")) == "a.KEY-2"
+    assert store.keep("a.KEY", Secret("two")) == "a.KEY-2"
+    assert store.keep("a.KEY", Secret("one")) == "a.KEY"
+    assert store.get("a.KEY") == Secret("one")

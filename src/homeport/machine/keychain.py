@@ -13,12 +13,12 @@ import queue
 import re
 import stat
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
 
 from homeport.ground.errors import InvalidInput, Place, Refused, Unavailable
-from homeport.ground.files import private_directory, replace_atomically
+from homeport.ground.files import exclusively, private_directory, replace_atomically
 from homeport.ground.secrets import Secret
 
 BOUND: Final = 3.0
@@ -98,21 +98,44 @@ class SecretStore:
 
     def set(self, name: str, secret: Secret) -> None:
         """Store or replace. Raises `InvalidInput` (`secrets.name`), `Unavailable`, `Refused`."""
+        with self._alone():
+            self._set(name, secret)
+
+    def keep(self, name: str, secret: Secret) -> str:
+        """Store under `name`, or the next free `name-2`, `name-3` … when another value has it; the name used.
+
+        For values that a project brings along: one project must not change what another refers to. Raises as `set`.
+        """
+        with self._alone():
+            chosen, number = name, 2
+            while (held := self.get(chosen)) is not None and held != secret:
+                chosen, number = f"{name}-{number}", number + 1
+            if held is None:
+                self._set(chosen, secret)
+            return chosen
+
+    @contextlib.contextmanager
+    def _alone(self) -> Generator[None]:
+        """One writer at a time, over threads and processes: every write reads the file before."""
+        private_directory(self._file.parent)
+        with self._lock, exclusively(self._file.with_suffix(".lock"), code="secrets.busy"):
+            yield
+
+    def _set(self, name: str, secret: Secret) -> None:
         if not NAME.fullmatch(name):
             what = f"{name!r} cannot name a secret: letters, digits and `._-/`, at most 128"
             raise InvalidInput(what, code="secrets.name", remedy="choose another name")
-        with self._lock:
-            keyring = self._keyring
-            if keyring is None:
-                self._write(self._file, {**_read(self._file), name: secret.reveal()})
-                return
-            _bounded(lambda: keyring.set_password(_SERVICE, name, secret.reveal()), "store")
-            self._write(self._names, {**_read(self._names), name: ""})
-            self._forget(self._file, name)
+        keyring = self._keyring
+        if keyring is None:
+            self._write(self._file, {**_read(self._file), name: secret.reveal()})
+            return
+        _bounded(lambda: keyring.set_password(_SERVICE, name, secret.reveal()), "store")
+        self._write(self._names, {**_read(self._names), name: ""})
+        self._forget(self._file, name)
 
     def delete(self, name: str) -> bool:
         """Remove it; whether there was one. Raises `Unavailable`, `Refused`."""
-        with self._lock:
+        with self._alone():
             there = self._forget(self._file, name)
             keyring = self._keyring
             if keyring is not None:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from homeport.ground.errors import InvalidInput
+from homeport.ground.errors import Conflict, InvalidInput, Place
 from homeport.ground.files import replace_atomically
 from homeport.ops import pinned
 from homeport.ops.context import Context, Question
+from homeport.ops.editing import editing
 from homeport.ops.locking import says_read_only
 from homeport.packages import trust
 from homeport.project import agreement, edit, parse
@@ -98,12 +99,31 @@ def _change(
     edited = edit.set_grant(text, profile, server, can, never=never)
     changed = edited != text
     if changed:
-        after = parse.parse(edited.encode(), root=project.root)
+        parse.parse(edited.encode(), root=project.root)
         if verb == "homeport grant":
             _ask(context, project, profile, server, can, never)
-        replace_atomically(project.file, edited.encode(), mode=project.file.stat().st_mode & 0o777)
-        _record(context, project, after)
+        _put(context, project, profile, server, can, never)
     return Granted(profile, server, tuple(can), tuple(never), changed)
+
+
+def _put(
+    context: Context, project: Project, profile: str, server: str, can: Sequence[str], never: Sequence[str]
+) -> None:
+    """Write what was agreed to into the text as it is by now, unless this very grant became another meanwhile."""
+    with editing(project.root):
+        text = project.file.read_text("utf-8")
+        before = parse.parse(text.encode(), root=project.root)
+        if _now(before, profile, server) != _now(project, profile, server):
+            raise Conflict(
+                f"what {profile} may call of {server} was changed meanwhile",
+                code="grant.changed",
+                place=Place(str(project.file)),
+                remedy="run the command again",
+            )
+        edited = edit.set_grant(text, profile, server, can, never=never)
+        after = parse.parse(edited.encode(), root=project.root)
+        replace_atomically(project.file, edited.encode(), mode=project.file.stat().st_mode & 0o777)
+        _record(context, before, after)
 
 
 def _ask(

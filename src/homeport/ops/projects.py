@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from homeport.agents.catalog import Where, catalog
 from homeport.agents.importing import Import, import_file
@@ -16,6 +16,7 @@ from homeport.ground.names import as_server, is_server
 from homeport.ground.paths import PROJECT_FILE, find_project
 from homeport.ground.secrets import SENSITIVE_NAME, Secret
 from homeport.ops.context import Context
+from homeport.ops.editing import editing
 from homeport.project import edit, parse
 
 
@@ -107,19 +108,35 @@ def _write(
 ) -> Changed:
     """Secrets first: a file that refers to a value that is not there would be a fault, the reverse only unused."""
     file = root / PROJECT_FILE
-    text = file.read_text("utf-8")
-    for name, table in tables.items():
-        text = edit.add_server(text, name, table)
-    parse.parse(text.encode(), root=root)
     store = context.secrets()
-    for name, secret in secrets.items():
-        store.set(name, secret)
-    replace_atomically(file, text.encode(), mode=file.stat().st_mode & 0o777)
+    with editing(root):
+        before = file.read_text("utf-8")
+        parse.parse(_added(before, tables).encode(), root=root)
+        kept = {name: store.keep(name, secret) for name, secret in secrets.items()}
+        text = _added(before, {name: _renamed(table, kept) for name, table in tables.items()})
+        replace_atomically(file, text.encode(), mode=file.stat().st_mode & 0o777)
     notes: list[str] = []
     if found is not None:
         notes += [f"{note.server}: {note.text}" for note in found.notes if everything or note.server in tables]
         notes += [_pin_note(proposal.server, proposal.obstacle) for proposal in found.pins if proposal.server in tables]
-    return Changed(file, tuple(tables), tuple(secrets), store.where if secrets else "", tuple(notes))
+    return Changed(file, tuple(tables), tuple(kept.values()), store.where if secrets else "", tuple(notes))
+
+
+def _added(text: str, tables: Mapping[str, Mapping[str, Any]]) -> str:
+    for name, table in tables.items():
+        text = edit.add_server(text, name, table)
+    return text
+
+
+def _renamed(value: Any, kept: Mapping[str, str]) -> Any:
+    """The table with each secret under the name that it was kept under."""
+    if isinstance(value, str):
+        return re.sub(r"\{secret:([^}]*)\}", lambda found: f"{{secret:{kept.get(found[1], found[1])}}}", value)
+    if isinstance(value, Mapping):
+        return {key: _renamed(item, kept) for key, item in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_renamed(item, kept) for item in cast("Sequence[Any]", value)]
+    return value
 
 
 def _pin_note(server: str, obstacle: str) -> str:
@@ -196,7 +213,8 @@ def remove(context: Context, name: str) -> Path:
     """Remove a server and what was granted of it. Its lock lines go with the next `lock`."""
     root = context.root()
     file = root / PROJECT_FILE
-    edited = edit.remove_server(file.read_text("utf-8"), name)
-    parse.parse(edited.encode(), root=root)
-    replace_atomically(file, edited.encode(), mode=file.stat().st_mode & 0o777)
+    with editing(root):
+        edited = edit.remove_server(file.read_text("utf-8"), name)
+        parse.parse(edited.encode(), root=root)
+        replace_atomically(file, edited.encode(), mode=file.stat().st_mode & 0o777)
     return file

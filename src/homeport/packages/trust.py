@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import stat
-import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, cast
 
-from homeport.ground.errors import Conflict, InvalidInput, Place, Refused, Unavailable
-from homeport.ground.files import private_directory, replace_atomically
+from homeport.ground.errors import InvalidInput, Place, Refused, Unavailable
+from homeport.ground.files import exclusively, private_directory, replace_atomically
 from homeport.packages.consent import TrustRecord
 
 FORMAT: Final = 1
-_LOCK_WAIT: Final = 5.0
 
 
 def read(file: Path, root: Path) -> TrustRecord:
@@ -35,7 +32,7 @@ def change(file: Path, root: Path, edit: Callable[[TrustRecord], TrustRecord]) -
     Raises as `read` does, and `Conflict` (`trust.busy`) when another process holds the lock for long.
     """
     private_directory(file.parent)
-    with _locked(file):
+    with exclusively(file.with_suffix(".lock"), code="trust.busy"):
         new = edit(read(file, root))
         projects = {**_projects(file), _key(root): {"launches": dict(new.launches), "profiles": new.profiles}}
         text = json.dumps({"format": FORMAT, "projects": projects}, indent=1, sort_keys=True, ensure_ascii=False)
@@ -97,47 +94,3 @@ def _must_be_ours(file: Path, facts: os.stat_result) -> None:
             place=Place(str(file)),
             remedy=f"chown and chmod 600 {file}, or remove it and run `homeport trust`",
         )
-
-
-@contextlib.contextmanager
-def _locked(file: Path) -> Generator[None]:
-    """One writer at a time, over processes; the operating system lets go of it when a holder dies."""
-    try:
-        descriptor = os.open(file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-    except OSError as error:
-        raise Unavailable(
-            f"cannot be written: {error.strerror}",
-            code="file.unwritable",
-            place=Place(str(file)),
-            remedy=f"make {file.parent} writable for this user",
-        ) from None
-    try:
-        deadline = time.monotonic() + _LOCK_WAIT
-        while not _try_lock(descriptor):
-            if time.monotonic() > deadline:
-                raise Conflict(
-                    "another homeport command is recording trust",
-                    code="trust.busy",
-                    place=Place(str(file)),
-                    remedy="run the command again when it is done",
-                )
-            time.sleep(0.02)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        if os.name == "nt":
-            import msvcrt
-
-            locking: Callable[[int, int, int], None] = msvcrt.locking
-            locking(descriptor, cast("Mapping[str, int]", vars(msvcrt))["LK_NBLCK"], 1)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
