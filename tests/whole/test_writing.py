@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from tests.support.homeport import Home
 
 
@@ -30,3 +31,30 @@ def test_a_second_project_does_not_overwrite_the_secret_of_the_first(home: Home)
     assert "{secret:alpha.API_KEY-2}" in written[1]
     assert "{secret:alpha.API_KEY}" in written[2]
     assert not any("value-of" in text for text in written)
+
+
+def test_every_value_of_the_environment_goes_into_the_store(home: Home) -> None:
+    address = "postgres://user:hunter22$word@db/x"
+    home.run("add", "alpha", "--env", f"DATABASE_URL={address}", "--env", "HOME_OF={env:HOME}", "--", "python3")
+
+    text = (home.project / "homeport.toml").read_text("utf-8")
+    assert "{secret:alpha.DATABASE_URL}" in text
+    assert "{env:HOME}" in text
+    assert "hunter22" not in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--url", "https://example.test/mcp?api_key=hunter22hunter"),
+        ("--url", "https://hunter22hunter@example.test/mcp"),
+        ("--", "python3", "--token", "hunter22hunter"),
+    ],
+)
+def test_a_secret_in_the_address_or_a_word_is_refused_without_telling_it(home: Home, words: tuple[str, ...]) -> None:
+    home.run("init")
+    refused = home.run("add", "alpha", *words, check=None)
+
+    assert refused.returncode != 0
+    assert "looks like a secret" in refused.stderr
+    assert "hunter22" not in refused.stderr + (home.project / "homeport.toml").read_text("utf-8")

@@ -6,18 +6,22 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from homeport.agents.catalog import Where, catalog
 from homeport.agents.importing import Import, import_file
+from homeport.agents.plain_secrets import secret_args, secret_queries
 from homeport.ground.errors import Conflict, InvalidInput, Place, Unavailable
 from homeport.ground.files import replace_atomically
 from homeport.ground.names import as_server, is_server
 from homeport.ground.paths import PROJECT_FILE, find_project
-from homeport.ground.secrets import SENSITIVE_NAME, Secret
+from homeport.ground.secrets import Secret
 from homeport.ops.context import Context
 from homeport.ops.editing import editing
 from homeport.project import edit, parse
+
+_REFERENCE: Final = re.compile(r"\{(?:secret|env):[^}]+\}")
+"""Ours only: `$word` may be a part of a password."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +172,8 @@ def add(
 ) -> Changed:
     """Add one server, from exactly one of PyPI, npm, a URL or a command line.
 
-    Values under names that look secret go into the secret store. Raises `InvalidInput` (`add.*`, `project.*`).
+    Values of `env` and `headers` go into the secret store, unless `keep_values`; one in the URL or an argument is
+    refused, since the file is committed. Raises `InvalidInput` (`add.*`, `project.*`).
     """
     if not is_server(name):
         raise InvalidInput(
@@ -183,6 +188,8 @@ def add(
             code="add.source",
             remedy=f"homeport add {name} --python NAME==VERSION | --node NAME@VERSION | --url URL | -- COMMAND ARGS…",
         )
+    if not keep_values:
+        _refuse_plain_secrets(name, url, tuple(command))
     table: dict[str, Any] = {}
     if python or node:
         table["runtime"] = {"python": python} if python else {"node": node}
@@ -201,8 +208,28 @@ def add(
     return _write(context, _root_or_new(context), {name: table}, secrets)
 
 
+def _refuse_plain_secrets(name: str, url: str, words: tuple[str, ...]) -> None:
+    """Tells the place, never the value."""
+    where = ""
+    if url:
+        user = url.partition("://")[2].partition("/")[0].rpartition("@")[0]
+        queries = secret_queries(url)
+        if queries:
+            where = f"the value of {queries[0]!r} in the URL"
+        elif (user and not _REFERENCE.search(user)) or secret_args((url,)):
+            where = "the URL"
+    elif found := secret_args(words):
+        where = f"word {found[0] + 1} of the command"
+    if where:
+        raise InvalidInput(
+            f"{where} looks like a secret, and homeport.toml is a file that is shared",
+            code="add.secret",
+            remedy=f"give it with --header or --env, or homeport add {name} --keep-values … to write it all the same",
+        )
+
+
 def _kept(server: str, item: str, value: str, secrets: dict[str, Secret], *, keep: bool) -> str:
-    if keep or "{secret:" in value or "{env:" in value or not SENSITIVE_NAME.search(item):
+    if keep or not value or _REFERENCE.search(value):
         return value
     name = f"{server}.{item}"
     secrets[name] = Secret(value)
