@@ -236,3 +236,71 @@ def test_a_gateway_trims_the_audit_trail_when_it_starts(home: Home) -> None:
     del home.extra["HOMEPORT_AUDIT_DAYS"]
     with home.up():
         assert not old.exists()
+
+
+def asked(home: Home, *words: str, extra: dict[str, str] | None = None) -> tuple[int, dict[str, object], str]:
+    """What `connect` answers to one ping: status, the answer, standard error."""
+    ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+    done = subprocess.run(
+        [sys.executable, "-m", "homeport", "connect", *words],
+        cwd=home.root, env=home.environment | (extra or {}), input=ping,
+        capture_output=True, text=True, timeout=30, check=False,
+    )  # fmt: skip
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def test_connect_without_a_project_tells_the_agent_and_starts_nothing(home: Home) -> None:
+    status, answer, _ = asked(home)
+    assert status == 3
+    assert "homeport init" in json.dumps(answer)
+    status, answer, _ = asked(home, "--project", str(home.root / "nowhere"))
+    assert status == 3
+    assert "is no directory" in json.dumps(answer)
+    assert not (home.state / "log").exists()
+
+
+def test_connect_with_a_read_only_state_directory_tells_the_agent(home: Home) -> None:
+    home.write('[project]\nname = "x"\n')
+    home.root.joinpath("ro").mkdir(mode=0o500)
+    status, answer, told = asked(
+        home, "--project", str(home.project), extra={"HOMEPORT_HOME": str(home.root / "ro" / "home")}
+    )
+    assert status == 3
+    assert "cannot be written" in json.dumps(answer)
+    assert "Traceback" not in told
+
+
+def test_a_gateway_killed_under_calls_gives_each_of_them_exactly_one_answer(home: Home) -> None:
+    """The calls that stand between its death and the next gateway are the hard ones."""
+    project(home, {"alpha": scripted()})
+    home.run("down", check=None)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "homeport", "connect"],
+        cwd=home.project, env=home.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+
+    def send(message: dict[str, object]) -> None:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps({"jsonrpc": "2.0"} | message).encode() + b"\n")
+        process.stdin.flush()
+
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    send({"id": 0, "method": "initialize", "params": params})
+    process.stdout.readline()
+    send({"method": "notifications/initialized"})
+    gateway = home.json("ps")["pid"]
+    for number in range(1, 301):
+        call = {"name": "alpha__echo", "arguments": {"text": str(number)}}
+        send({"id": number, "method": "tools/call", "params": call})
+        if number == 100:
+            os.kill(gateway, signal.SIGKILL)
+    process.stdin.close()
+    answered = [message["id"] for line in process.stdout if "id" in (message := json.loads(line))]
+    process.stdout.close()
+    process.wait(20)
+    home.run("down", check=None)
+    assert sorted(answered) == list(range(1, 301))
+    accepted = [row for row in home.json("audit", "-n", "1000") if row["decision"] == "accept"]
+    assert len({row["id"] for row in accepted}) == len(accepted) <= 300

@@ -10,6 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from homeport.connect.link import Link
+
 USAGE = "usage: homeport connect [--profile NAME] [--project DIR]"
 
 
@@ -48,6 +50,13 @@ def main(
         command=[*(command or _start_command()), root],
         environment=values,
     )
+    missing = places.missing_project(project, root)
+    if missing:
+
+        def refuse(_: object) -> Link:
+            raise start.StartFailed(missing, "")
+
+        return bridge.Bridge(profile, refuse).run()
     return bridge.Bridge(profile, gateway.reach).run()
 
 

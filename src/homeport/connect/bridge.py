@@ -65,6 +65,8 @@ class Bridge:
         self._lock = threading.Lock()
         self._waiting: dict[object, tuple[str, bytes]] = {}
         self._handshake: list[bytes] = []
+        self._asked_again: list[bytes] = []
+        """Lines that the last renewal sent."""
         self._renewed: list[float] = []
         self._ending = False
 
@@ -100,7 +102,7 @@ class Bridge:
 
     def _send(self, line: bytes) -> None:
         """Note what it asks, then pass it on; over a dead connection, once that is renewed."""
-        self._note(line)
+        request = self._note(line)
         while True:
             link = self._link
             if link is None:
@@ -110,23 +112,34 @@ class Bridge:
                 return
             except OSError:
                 self._renew(link, unsent=line)
+                if request is not None and not self._still_unsent(request, line):
+                    return
 
-    def _note(self, line: bytes) -> None:
+    def _still_unsent(self, request: str | int, line: bytes) -> bool:
+        """Whether a renewal, whichever thread made it, neither answered this request as lost nor asked it again."""
+        with self._lock:
+            waiting = self._waiting.get(request)
+            return waiting is not None and waiting[1] is line and not any(sent is line for sent in self._asked_again)
+
+    def _note(self, line: bytes) -> str | int | None:
+        """Remember what is asked; returns the id of a request."""
         try:
             message = as_object(json.loads(line))
         except (ValueError, RecursionError):
-            return
+            return None
         method, request = message.get("method"), message.get("id")
         if not isinstance(method, str):
-            return
+            return None
         if method == "initialize":
             self._handshake = [json.dumps({**message, "id": REPLAY_ID}, separators=(",", ":")).encode() + b"\n"]
         elif method == "notifications/initialized":
             self._handshake = [*self._handshake[:1], line]
         elif method == "notifications/cancelled":
             self._waiting.pop(as_object(message.get("params")).get("requestId"), None)
-        if isinstance(request, str | int):
-            self._waiting[request] = (method, line)
+        if not isinstance(request, str | int):
+            return None
+        self._waiting[request] = (method, line)
+        return request
 
     def _from_gateway(self) -> None:
         while True:
@@ -166,6 +179,7 @@ class Bridge:
             dead.close()
             self._pace()
             again = self._give_up_on_calls(unsent)
+            self._asked_again = [line for _, line in again]
             try:
                 link = self._reach(Hello(self._profile, resumed=True))
                 replayed = [] if any(line_method == "initialize" for line_method, _ in again) else self._handshake
@@ -242,7 +256,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, HelloRefused):
         return f"Homeport: {error.message}. {error.remedy}"
     if isinstance(error, StartFailed):
-        return f"Homeport: {error.message}; its log is {error.log}"
+        return f"Homeport: {error.message}" + (f"; its log is {error.log}" if error.log else "")
     return f"Homeport: {error}"
 
 

@@ -44,6 +44,16 @@ def project_root(start: str, config: str) -> str:
         directory = parent
 
 
+def missing_project(named: str, root: str) -> str:
+    """Why there is no project to serve, in a sentence; empty when there is one. `named`: the value of `--project`."""
+    if named and not os.path.isdir(named):
+        return f"--project {named} is no directory"
+    if not os.path.isfile(os.path.join(root, PROJECT_FILE)):
+        where = named or os.getcwd()
+        return f"there is no {PROJECT_FILE} in {where} or above; `homeport init` makes one, --project names one"
+    return ""
+
+
 def project_key(root: str) -> str:
     """16 hex digits of sha256 over the real path."""
     return _sha256(os.fsencode(os.path.realpath(root)))[:16]

@@ -111,8 +111,11 @@ class _StartLock:
     """An advisory lock on a file; given back when this process ends, however it ends."""
 
     def __init__(self, path: str) -> None:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise _unwritable(path, error) from None
 
     def release(self) -> None:
         """Give the lock back, if this process holds it."""
@@ -129,7 +132,10 @@ class _StartLock:
 
 def _spawn_detached(command: Sequence[str], environment: Mapping[str, str], log: str) -> int:
     """Start `command` in a session of its own. Returns a descriptor that is at its end once that process is gone."""
-    os.makedirs(os.path.dirname(log), mode=0o700, exist_ok=True)
+    try:
+        os.makedirs(os.path.dirname(log), mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(log, error) from None
     reading, writing = os.pipe()
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -151,6 +157,14 @@ def _spawn_detached(command: Sequence[str], environment: Mapping[str, str], log:
         raise StartFailed(f"{command[0]} could not be started", log)
     os.set_blocking(reading, False)
     return reading
+
+
+def _unwritable(path: str, error: OSError) -> StartFailed:
+    return StartFailed(
+        f"{path} cannot be written ({error.strerror}); make {os.path.dirname(path)} writable for this user, "
+        "or set HOMEPORT_HOME to a directory that is",
+        "",
+    )
 
 
 def _at_end(descriptor: int) -> bool:
